@@ -25,6 +25,7 @@ from slackwater.core.manifests.claims import names_of_claims
 from slackwater.core.manifests.objects import selector
 from slackwater.core.members.elsewhere import outlived, somebody_is_in_it, until_they_have_left
 from slackwater.core.members.ownership import given, given_ordinal, has_begun, ids_given
+from slackwater.core.members.seen import seen_in, was_in_it
 from slackwater.core.members.sharing import whose_group_stays
 from slackwater.core.members.taken import noted
 from slackwater.core.world.identity import number_in
@@ -48,7 +49,7 @@ _ORPHAN: Final = "orphan"
 
 def plan_deletion(world: World, remains: Remains) -> Decision:
     """The first step that has something to do, or to wait for, decides; when none has, the object goes."""
-    world = world.remembering(_noted(world.memory, remains))
+    world = world.remembering(_noted(world, remains))
     steps = (step(world, remains) for step in (*_IN_CLUSTER, *_IN_KAFKA))
     decided = next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
     stay = isinstance(decided.act, LetGo) and _ORPHAN not in world.group.metadata.finalizers and has_begun(world)
@@ -205,6 +206,8 @@ def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
     if isinstance(world.kafka, Unobserved):
         return cannot_leave(world, Reason(world.kafka.reason), world.kafka.message)
     stay = {number_in(pod.rpartition("-")[2]) for pod in remains.alone}
+    if not was_in_it(world):
+        return None  # whoever is in it
     known, there = remains.ours, [m for m in world.kafka.members if _is_ours_alone(world, m)]
     there = [m for m in there if known.get(m.instance_id or "", m.member_id) == m.member_id]
     ours = [m for m in there if given_ordinal(world, m) not in stay]
@@ -224,6 +227,9 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
     if world.memory.never_ran:
         stays = f"group {world.group.group_id} and its offsets stay in Kafka: they are of others, no pod of this ran"
         return _leaving(world, "no pod of it ever ran", Reason.GROUP_ID_SHARED, stays)
+    if not was_in_it(world):
+        stays = f"group {world.group.group_id} and its offsets stay in Kafka: no pod of this was ever seen in it there"
+        return _leaving(world, "no pod of it was ever in its group", Reason.GROUP_ID_SHARED, stays)
     if world.claims:
         return _leaving(
             world, "another one claims its group in Kafka", Reason.GROUP_ID_SHARED, whose_group_stays(world)
@@ -272,9 +278,13 @@ def _of_those_that_stay(world: World, remains: Remains) -> tuple[Note, ...]:
     return (Note(Reason.ORPHANED_PODS, message, warning=True),)
 
 
-def _noted(memory: RolloutMemory, remains: Remains) -> RolloutMemory:
-    """A pod that ran may have had a member, which nothing tells once the pod is gone."""
-    return replace(memory, never_ran=False) if memory.never_ran and remains.ran else memory
+def _noted(world: World, remains: Remains) -> RolloutMemory:
+    """What nothing tells once the pods are gone: that one ran, so that it may have had a member, and was seen to."""
+    memory = world.memory
+    seen = None if memory.seen_in is None else seen_in(world)
+    if memory.never_ran and remains.ran:
+        memory, seen = replace(memory, never_ran=False), seen or ""
+    return memory if memory.seen_in == seen else replace(memory, seen_in=seen)
 
 
 def _end(world: World, why: str) -> Decision:

@@ -20,6 +20,7 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.scaled_away import ended_since, members_to_remove
+from slackwater.core.members.seen import may_be_done, seen_in
 from slackwater.core.members.shortfall import is_short_for_good
 from slackwater.core.members.taken import last_of_ours
 from slackwater.core.members.work import find_unread, owned_by, what_is_read
@@ -55,6 +56,7 @@ def note_members(world: World) -> Decision:
         memory,
         ids_given=given,
         never_ran=never_ran(world),
+        seen_in=seen_in(world),
         holders=holders,
         released=released,
         refused=refused,
@@ -80,7 +82,7 @@ def upkeep(world: World, workload: Workload) -> Decision | None:
     if not isinstance(kafka, GroupObservation) or not world.settled:
         return None
     found = (care(world, kafka, workload) for care in CARE)
-    return next((decision for decision in found if decision is not None), None)
+    return next((each for each in found if each is not None and may_be_done(world, each.act)), None)
 
 
 def remove_scaled_away(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:

@@ -196,7 +196,8 @@ class Deletion:
         servers = connection["spec"]["bootstrapServers"]
         claims = self._claims.of_others(key, group)  # after the look, by which this cluster told its id
         kafka, history = self._view(key)
-        return replace(world, bootstrap_servers=servers, kafka=kafka, history=history, claims=claims)
+        world = replace(world, cluster_id=self._connections.cluster_id(key), claims=claims)
+        return replace(world, bootstrap_servers=servers, kafka=kafka, history=history)
 
     def _view(self, key: Key) -> tuple[KafkaView, GroupHistory]:
         view, history = self._connections.view(key, self._now())

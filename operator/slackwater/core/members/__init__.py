@@ -18,6 +18,7 @@ death         proof that a process is dead (decision 7)
 succession    how an instance id passes from a dead member to its successor: the states, and what leads where
 release       frees the ids of the dead
 scaled_away   those of pods that were scaled away, until they are taken out
+seen          was a pod of ours ever in this group, in this Kafka?
 taken         who of us had their ids last, whoever has them now
 refused       restarts the pods of processes that asked for an id too early
 clocks        how far apart times may lie, and how long things take: every number and its reason

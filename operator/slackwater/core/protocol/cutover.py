@@ -20,6 +20,7 @@ from slackwater.core.decision.words import by_command, listing
 from slackwater.core.fleet.turn import given, not_yet, turn_refusal
 from slackwater.core.manifests.template import Template
 from slackwater.core.members.ownership import find_strangers, given_ordinal, strangers_in_words
+from slackwater.core.members.seen import was_in_it
 from slackwater.core.rollout.ending import can_go_back, fail, may_fail
 from slackwater.core.rollout.failure import Failure
 from slackwater.core.rollout.gates import observation_is_fresh, rollout_is_allowed
@@ -154,7 +155,8 @@ def _following(world: World, workload: Workload, template: Template) -> Act | Ho
     if not workload.settled or ((world.pods or world.loose) and not _are_lost(world, kafka)):
         names = listing(pod.name for pod in world.pods) or "all pods"
         return waiting_for(Reason.DRAINING, f"{names} to end", _SOON_S)
-    if ours := refs(member for member in kafka.members if given_ordinal(world, member) is not None):
+    ours = refs(member for member in kafka.members if given_ordinal(world, member) is not None)
+    if ours and was_in_it(world):
         return RemoveMembers(ours, "their pods have ended, so that the group can change its protocol")
     if strangers := find_strangers(world, kafka):
         who = strangers_in_words(world, strangers)

@@ -1,0 +1,58 @@
+"""Was a pod of ours ever in the group, in the Kafka in which it is now? Whoever may write a ConsumerGroup may name any
+group, and pods that only sleep take no id. So the operator takes nobody out, deletes nothing and sets nothing in Kafka
+before it has seen that.
+
+A member is proven to be a pod's by its address: brokers tell that of the first one that had the id (F41). Where they
+see none of the pods' own, as behind address translation, one that joined soon after its pod's start has to do.
+"""
+
+from __future__ import annotations
+
+from slackwater.core.decision.acts import Act, AlterGroupSettings, DeleteGroup, ReleaseMembers, RemoveMembers
+from slackwater.core.world.observation import Member
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+
+
+def seen_in(world: World) -> str | None:
+    """`RolloutMemory.seen_in`, brought up to date. One that was begun before it was noted stays unknown."""
+    memory = world.memory
+    if memory.seen_in is None and (memory.target_hash or memory.ids_given):
+        return None
+    here = _place(world)
+    if memory.seen_in == here or not world.members:
+        return memory.seen_in or ""
+    return here if _is_proven(world) else memory.seen_in or ""
+
+
+def was_in_it(world: World) -> bool:
+    """Of one that was begun before it was noted it is taken for granted."""
+    return world.memory.seen_in in (None, _place(world))
+
+
+def may_be_done(world: World, act: Act | None) -> bool:
+    """Nothing is done to a group in which a pod of ours was never seen."""
+    in_kafka = isinstance(act, RemoveMembers | ReleaseMembers | DeleteGroup | AlterGroupSettings)
+    return not in_kafka or was_in_it(world)
+
+
+def _place(world: World) -> str:
+    """Brokers may say any id of their cluster: so it is that which this connection's say."""
+    return f"{world.group.spec.connection_ref} {world.cluster_id or ''}".rstrip()
+
+
+def _is_proven(world: World) -> bool:
+    found = [(pod, member) for pod in world.all_pods for member in world.members_of(pod)]
+    if any(member.address and member.address in (pod.address, pod.node_address) for pod, member in found):
+        return True
+    own = {pod.address for pod in world.all_pods}
+    some_are_seen = any(member.address in own for member in world.members)
+    return not some_are_seen and any(_joined_after_its_start(world, pod, member) for pod, member in found)
+
+
+def _joined_after_its_start(world: World, pod: Pod, member: Member) -> bool:
+    sighting = world.history.members.get(member.instance_id or member.member_id)
+    if sighting is None or sighting.absent_at is None or pod.runs_since is None:
+        return False
+    after_s = sighting.came_by - pod.runs_since
+    return 0.0 <= after_s <= world.group.spec.rollout.rejoin_timeout_s
