@@ -110,6 +110,22 @@ async def test_members_stay_until_the_pods_are_gone() -> None:
     assert stage.is_gone
 
 
+async def test_members_are_taken_out_where_they_were_seen_before() -> None:
+    """In the Kafka cluster of that id, which is known in each pass."""
+    stage = Stage()
+    stage.remember(targetHash="abc", seenIn="KafkaConnection main in A")
+    stage.connections.cluster_ids[KEY] = "A"
+    stage.add_pods()
+    running = {"name": "consumer", "state": {"running": {"startedAt": "2026-01-01T00:00:10Z"}}}
+    at = {"podIP": "10.0.0.0", "containerStatuses": [running]}
+    stage.api.objects["Pod", KEY.namespace, "payments-0"]["status"] = at
+    stage.connections.seen = observation()
+    assert await stage.run() == PODS_AGAIN_S
+    del stage.api.objects["Pod", KEY.namespace, "payments-0"]
+    assert await stage.run() is None
+    assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+
+
 async def test_members_of_pods_that_nobody_here_saw_are_left_to_their_sessions() -> None:
     """They may be those of the pods in another Kubernetes cluster, which has taken over; or the operator has started
     since ours ended, and who made the object again at once found their members in the group."""

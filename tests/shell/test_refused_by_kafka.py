@@ -21,7 +21,7 @@ async def scaled_to_two(stage: Stage) -> None:
     obj["spec"] = obj["spec"] | {"replicas": 2}
     stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
     known = stage.api.objects["ConsumerGroup", *KEY]
-    known["status"]["rollout"]["seenIn"] = "KafkaConnection main"
+    known["status"]["rollout"]["seenIn"] = "KafkaConnection main in "
     stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
     await stage.run()
     made = stage.api.objects["StatefulSet", *KEY]

@@ -169,8 +169,11 @@ class Deletion:
         pods = left_of(group.name, labelled_pods)
         alone = without_controller(pods)
         ours = [each for each in workloads if controller_uid(each) == group.metadata.uid]
-        known, history = self._connections.view(Key(group.namespace, group.name), world.now)
-        world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), known, history, world.now, group)
+        key = Key(group.namespace, group.name)
+        known, history = self._connections.view(key, world.now)
+        seen = Snapshot(obj, None, ours, pods, memory=world.memory)
+        cluster_id = self._connections.cluster_id(key)
+        world = replace(to_world(seen, known, history, world.now, group), cluster_id=cluster_id)
         ran = any(map(has_run, pods))
         remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
         course.saw_pods = course.saw_pods or remains.pods

@@ -20,7 +20,7 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, changed, dynamic_member, folded, member, observation, pod, world
 
-HERE = "KafkaConnection main here"
+HERE = "KafkaConnection main in here"
 NOWHERE = RolloutMemory(target_hash="abc", seen_in="")
 ELSEWHERE = "10.9.9.9"
 
@@ -46,8 +46,8 @@ TABLE: list[tuple[str, World, str | None]] = [
     ("it was seen there before", given(memory=replace(NOWHERE, seen_in=HERE)), HERE),
     (
         "it was seen in another Kafka",
-        given(memory=replace(NOWHERE, seen_in="KafkaConnection main x")),
-        "KafkaConnection main x",
+        given(memory=replace(NOWHERE, seen_in="KafkaConnection main in x")),
+        "KafkaConnection main in x",
     ),
 ]
 
@@ -69,7 +69,13 @@ def test_one_that_came_long_after_the_start_may_be_anybodys() -> None:
 IN_KAFKA = (RemoveMembers((), ""), ReleaseMembers((), ""), DeleteGroup(), AlterGroupSettings({}))
 
 
-@pytest.mark.parametrize("remembered", [None, "", HERE, "KafkaConnection main x", "KafkaConnection another here"])
+def test_brokers_that_have_not_said_their_cluster_s_id_yet_change_nothing() -> None:
+    early = replace(given(OURS, memory=replace(NOWHERE, seen_in=HERE)), cluster_id=None)
+    assert seen_in(early) == HERE
+    assert was_in_it(early)
+
+
+@pytest.mark.parametrize("remembered", [None, "", HERE, "KafkaConnection main in x", "KafkaConnection another in here"])
 def test_nothing_is_done_in_another_kafka(remembered: str | None) -> None:
     seen = given(memory=replace(NOWHERE, seen_in=remembered))
     ours = remembered in (None, HERE)

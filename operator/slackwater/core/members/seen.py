@@ -8,10 +8,14 @@ see none of the pods' own, as behind address translation, one that joined soon a
 
 from __future__ import annotations
 
+from typing import Final
+
 from slackwater.core.decision.acts import Act, AlterGroupSettings, DeleteGroup, ReleaseMembers, RemoveMembers
 from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
+
+_IN: Final = " in "
 
 
 def seen_in(world: World) -> str | None:
@@ -19,15 +23,15 @@ def seen_in(world: World) -> str | None:
     memory = world.memory
     if memory.seen_in is None and (memory.target_hash or memory.ids_given):
         return None
-    here = _place(world)
-    if memory.seen_in == here or not world.members:
-        return memory.seen_in or ""
-    return here if _is_proven(world) else memory.seen_in or ""
+    known = memory.seen_in or ""
+    if _is_here(world, known) or not world.members or not _is_proven(world):
+        return known
+    return f"{world.group.spec.connection_ref}{_IN}{world.cluster_id or ''}"
 
 
 def was_in_it(world: World) -> bool:
     """Of one that was begun before it was noted it is taken for granted."""
-    return world.memory.seen_in in (None, _place(world))
+    return world.memory.seen_in is None or _is_here(world, world.memory.seen_in)
 
 
 def may_be_done(world: World, act: Act | None) -> bool:
@@ -36,9 +40,10 @@ def may_be_done(world: World, act: Act | None) -> bool:
     return not in_kafka or was_in_it(world)
 
 
-def _place(world: World) -> str:
-    """Brokers may say any id of their cluster: so it is that which this connection's say."""
-    return f"{world.group.spec.connection_ref} {world.cluster_id or ''}".rstrip()
+def _is_here(world: World, seen: str) -> bool:
+    """Brokers may say any id of their cluster: so it is that which this connection's say. They may not have yet."""
+    connection, _, cluster_id = seen.partition(_IN)
+    return connection == str(world.group.spec.connection_ref) and world.cluster_id in (None, cluster_id)
 
 
 def _is_proven(world: World) -> bool:
