@@ -6,6 +6,7 @@ theirs, whichever renderable they stand in.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,3 +26,13 @@ class Terminal(Console):
         """What rich itself steers the terminal with stands in segments of their own."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(harmless(segment.text), segment.style)
+
+
+def say(words: str, *, err: bool = False) -> None:
+    """Plain lines, on standard output or on standard error."""
+    print(harmless(words), file=sys.stderr if err else sys.stdout, flush=True)
+
+
+def one_line(words: str) -> str:
+    """For what is one line whatever others wrote into it: a complaint, a comment, an item of a list."""
+    return harmless(" ".join(words.split()))

@@ -20,7 +20,7 @@ from typer.exceptions import TyperException
 from slackwater.api.errors import InvalidSpec, SlackwaterError
 from slackwater.api.sentences import remedy
 from slackwater.cli.errors import NotReached
-from slackwater.core.decision.words import harmless
+from slackwater.terminal import one_line
 
 DEBUG_VARIABLE: Final = "SLACKWATER_DEBUG"
 INTERRUPTED: Final = 130
@@ -68,7 +68,7 @@ def usage_sentence(error: TyperException) -> str:
     """What was mistyped, and where to read how it is typed."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "slackwater"
-    what = _one_line(_said(error)).rstrip(".")
+    what = one_line(_said(error)).rstrip(".")
     what, _, guess = what.partition(". Did you mean ")
     return f"{what}: did you mean {guess}" if guess else f"{what}: see {where} --help"
 
@@ -91,10 +91,6 @@ def invalid_sentence(error: InvalidSpec) -> str:
 def _complain(sentence: str, error: BaseException, code: int) -> int:
     if debugging():
         traceback.print_exception(error)
-    line = _one_line(sentence)
+    line = one_line(sentence)
     sys.stderr.write(f"Error: {line}{'' if line.endswith(('.', '?', '!')) else '.'}\n")
     return code
-
-
-def _one_line(text: str) -> str:
-    return harmless(" ".join(text.split()))

@@ -12,6 +12,7 @@ import yaml
 from rich.console import RenderableType
 
 from slackwater.api.durations import parse_duration_ms
+from slackwater.core.decision.words import harmless
 from slackwater.terminal import Terminal
 
 _UNBOUNDED: Final = 10_000
@@ -82,7 +83,11 @@ def print_document(document: Any, output: Output) -> None:
 
 
 def in_yaml(document: Any) -> str:
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip("\n")
+    """What cannot be seen, and what steers a terminal, comes as YAML's own escapes: it is the same document."""
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    if harmless(text) != text:
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=False)
+    return text.rstrip("\n")
 
 
 def print_whole(table: RenderableType) -> None:

@@ -28,6 +28,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
+from slackwater.terminal import say
 
 if TYPE_CHECKING:
     from slackwater.adapters.cluster.api import KubernetesApi
@@ -111,9 +112,9 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
         text, lines = run(context, namespace or namespace_of(context), kind, name, said)
     except OptionMissing as error:
         raise typer.BadParameter(str(error)) from error
-    typer.echo(text)
+    say(text)
     for line in lines:
-        typer.echo(line, err=True)
+        say(line, err=True)
 
 
 @of_groups
@@ -136,16 +137,16 @@ def adopt(
 
         def show(found: Foreseen) -> None:
             for line in command.foreseen_in_words(found):
-                typer.echo(line)
+                say(line)
 
         read(choice, Reading("adopt --dry-run", command.foresee, asdict, show), Output.TABLE)
         return
 
     async def order(api: KubernetesApi, place: Place, timeout_s: float) -> str:
-        def say(words: str) -> None:
-            typer.echo(words if choice.one else f"{place}: {words}", err=True)
+        def on_the_way(words: str) -> None:
+            say(words if choice.one else f"{place}: {words}", err=True)
 
-        return await command.adopt(api, place, timeout_s, say)
+        return await command.adopt(api, place, timeout_s, on_the_way)
 
     give(choice, "adopt", order, timeout_s, yes)
 

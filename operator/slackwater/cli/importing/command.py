@@ -13,6 +13,7 @@ from slackwater.cli.options import in_yaml
 from slackwater.cli.reaching.cluster import cluster, missing_namespace, not_installed
 from slackwater.core.decision.words import listing
 from slackwater.ports import Kind
+from slackwater.terminal import one_line
 
 
 async def read_and_import(context: str | None, namespace: str, kind_name: str, name: str, said: Said) -> Imported:
@@ -41,14 +42,21 @@ def kind_of(word: str) -> Kind:
 
 
 def as_text(what: str, result: Imported) -> str:
-    """The manifests, with what is not in them as comments above."""
-    comments = [f"# Made from {what} by slackwater import. Read it before you apply it."]
-    comments += [f"# - {remark}" for remark in result.remarks]
+    """The manifests, with what is not in them as comments above.
+
+    Remarks quote what the workload's authors wrote: with a line of its own, that would be a manifest of theirs.
+    """
+    comments = [f"# Made from {one_line(what)} by slackwater import. Read it before you apply it."]
+    comments += [f"# - {one_line(remark)}" for remark in result.remarks]
     return "\n".join([*comments, "\n---\n".join(in_yaml(document) for document in result.documents)])
 
 
 def consequences(kind: Kind, name: str, result: Imported) -> list[str]:
-    """What applying it means for the pods that run."""
+    """What applying it means for the pods that run, a line each."""
+    return [one_line(words) for words in _consequences(kind, name, result)]
+
+
+def _consequences(kind: Kind, name: str, result: Imported) -> list[str]:
     settings = f"{result.env_prefix}GROUP_ID, {result.env_prefix}GROUP_INSTANCE_ID, ..."
     told = [
         f"The pods get their client settings from the operator ({settings}): see that the program reads them.",

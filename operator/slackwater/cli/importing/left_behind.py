@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from slackwater.api.annotations import GROUP
 from slackwater.cli.errors import CannotBeImported
+from slackwater.core.decision.words import listing, shown
 
 Json = Mapping[str, Any]
 
@@ -39,9 +40,9 @@ def check_importable(workload: Json) -> None:
     what = f"{workload['kind']} {workload['metadata']['name']}"
     owner = _owner(workload)
     if owner is not None and owner["kind"] == "ConsumerGroup" and str(owner["apiVersion"]).startswith(f"{GROUP}/"):
-        name = owner["name"]
         raise CannotBeImported(
-            f"{what} belongs to ConsumerGroup {name} already: kubectl get cg {name} -o yaml shows it"
+            f"{what} belongs to ConsumerGroup {shown(owner['name'])} already (metadata.ownerReferences): there is nothing"
+            " to import"
         )
 
 
@@ -54,7 +55,8 @@ def left_behind(workload: Json) -> Iterator[str]:
     """A remark for each thing that is not in the manifest."""
     kind, metadata, spec = workload["kind"], workload["metadata"], workload["spec"]
     if owner := _owner(workload):
-        yield f"{kind} belongs to {owner['kind']} {owner['name']}, which may put back what you change or delete"
+        whose = f"{shown(owner['kind'])} {shown(owner['name'])}"
+        yield f"{kind} belongs to {whose}, which may put back what you change or delete"
     for part in ("labels", "annotations"):
         names = [name for name in metadata.get(part) or {} if name not in _OF_TOOLS]
         if names:

@@ -15,10 +15,13 @@ from slackwater.cli.importing.left_behind import check_importable, left_behind
 from slackwater.cli.importing.owned import Moved, move_owned
 from slackwater.cli.importing.settings_found import Found, Told, found_in
 from slackwater.cli.importing.template import cleaned
+from slackwater.core.decision.words import shown
 
 Json = dict[str, Any]
 
 DEFAULT_PREFIX: Final = "KAFKA_"
+_LONGEST_QUOTED: Final = 400
+"""Characters of a value that a remark quotes: addresses of five brokers, and so that its own words are still seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,9 @@ class _Answers:
         self.connection = said.connection or self._connection()
         known = found.group_id.value
         if said.group_id and known and said.group_id != known:
-            self.remarks.append(f"the workload's own group id is {known}: group {said.group_id} has offsets of its own")
+            self.remarks.append(
+                f"the workload's own group id is {_quoted(known)}: group {said.group_id} has offsets of its own"
+            )
 
     @property
     def question(self) -> str:
@@ -161,8 +166,8 @@ class _Answers:
             return [_object("KafkaConnection", self.connection, namespace, {"bootstrapServers": servers})]
         if servers is not None and _brokers(servers) != _brokers(there["spec"]["bootstrapServers"]):
             self.remarks.append(
-                f"the workload's own bootstrap servers are {servers}, and KafkaConnection {self.connection} has"
-                f" {there['spec']['bootstrapServers']}: see that both are one Kafka cluster"
+                f"the workload's own bootstrap servers are {_quoted(servers)}, and KafkaConnection {self.connection}"
+                f" has {_quoted(there['spec']['bootstrapServers'])}: see that both are one Kafka cluster"
             )
         return []
 
@@ -186,7 +191,11 @@ class _Answers:
 
 
 def _doubt(told: Told) -> str:
-    return f" for certain ({told.doubt})" if told.doubt else ""
+    return f" for certain ({_quoted(told.doubt)})" if told.doubt else ""
+
+
+def _quoted(value: str) -> str:
+    return shown(value, _LONGEST_QUOTED)
 
 
 def _brokers(servers: str) -> frozenset[str]:
