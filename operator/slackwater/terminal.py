@@ -29,7 +29,7 @@ class Terminal(Console):
 
 
 def say(words: str, *, err: bool = False) -> None:
-    """Plain lines, on standard output or on standard error."""
+    """Plain lines, on standard output or on standard error. Colours of one's own are for a `Terminal`."""
     print(harmless(words), file=sys.stderr if err else sys.stdout, flush=True)
 
 

@@ -25,9 +25,9 @@ def logging_as_before() -> Iterator[None]:
     structlog.reset_defaults()
 
 
-def fail() -> None:
+def fail(words: str = "") -> None:
     password = "hunter2"
-    raise ValueError(f"refused, after {len(password)} letters")
+    raise ValueError(f"refused, after {len(password)} letters {words}")
 
 
 @pytest.mark.parametrize("log_format", ["json", "text"])
@@ -53,3 +53,16 @@ def test_kafka_python_stays_as_quiet_as_its_user_wants_it() -> None:
     assert KafkaWire.__module__ in sys.modules  # what sets it
     configure(Settings.model_validate({}))
     assert logging.getLogger("kafka").level == logging.CRITICAL
+
+
+def test_on_a_terminal_a_log_shows_what_others_wrote_and_obeys_none_of_it(capfd: pytest.CaptureFixture[str]) -> None:
+    evil = "\x1b[2J\x9b2J\u202e"
+    configure(Settings.model_validate({"log_format": "text"}))
+    try:
+        fail(evil)
+    except ValueError:
+        structlog.get_logger("test").exception(evil, client=evil, clients=[evil])
+    logging.getLogger("kopf.reactor").warning(evil)
+    said = capfd.readouterr().err
+    assert not any(sign in said for sign in evil if not sign.isascii() or not sign.isprintable())
+    assert said.count(r"\x1b[2J") >= 5

@@ -36,7 +36,7 @@ from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.recording import write_world
 from slackwater.pipeline.local.command import command as recommend
 from slackwater.pipeline.report.command import command as report
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, one_line, say
 
 if TYPE_CHECKING:
     from slackwater.cli.looking.looks import Look
@@ -99,9 +99,9 @@ def slackwater(
     if debug:
         os.environ[edge.DEBUG_VARIABLE] = "1"
     if show_version:
-        typer.echo(f"slackwater {version('slackwater')}")
+        say(f"slackwater {version('slackwater')}")
     elif context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
     elif context.invoked_subcommand != "run":
         edge.set_up_logging()
 
@@ -141,7 +141,7 @@ def observe(
 
     recorded = asyncio.run(record(context, namespace or namespace_of(context), name, duration_s))
     if isinstance(recorded.kafka, Unobserved):
-        typer.echo(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}.", err=True)
+        say(one_line(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}."), err=True)
     print_document(write_world(recorded, f"slackwater {version('slackwater')}"), Output.JSON)
 
 
@@ -186,4 +186,4 @@ def status(
 @app.command()
 def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell that you use.")]) -> None:
     """Print the shell's completion script: `source <(slackwater completion bash)`; fish: `... | source`."""
-    typer.echo(script(shell))
+    sys.stdout.write(f"{script(shell)}\n")  # for the shell, tabs as they are

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 
 from slackwater.api.durations import parse_duration_ms
 from slackwater.core.decision.words import harmless
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, say
 
 _UNBOUNDED: Final = 10_000
 """Characters: more than any line has."""
@@ -79,7 +79,7 @@ Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until somebody
 
 def print_document(document: Any, output: Output) -> None:
     """As JSON or YAML."""
-    typer.echo(in_yaml(document) if output is Output.YAML else json.dumps(document, indent=2))
+    say(in_yaml(document) if output is Output.YAML else json.dumps(document, indent=2))
 
 
 def in_yaml(document: Any) -> str:

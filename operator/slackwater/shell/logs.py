@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
+from typing import TextIO
 
 import structlog
 
+from slackwater.core.decision.words import harmless
 from slackwater.shell.settings import Settings
 
 
@@ -29,10 +32,7 @@ def configure(settings: Settings) -> None:
     last: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if as_json
-        # Plain tracebacks: decorated ones show local variables, credentials among them, and take minutes for kopf's.
-        else [
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
-        ]
+        else [_shown, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=_plain_traceback)]
     )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last]
@@ -44,3 +44,15 @@ def configure(settings: Settings) -> None:
     root.setLevel(settings.log_level.upper())
     for chatty in ("aiohttp.access", "kopf.objects"):  # kafka-python's are set where it is used
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def _shown(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """A terminal obeys nothing of what others wrote; what is no text is rendered by `repr`, which escapes as well."""
+    return {key: harmless(value) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def _plain_traceback(out: TextIO, error: structlog.typing.ExcInfo) -> None:
+    """Decorated ones show local variables, credentials among them, and take minutes for kopf's."""
+    plain = io.StringIO()
+    structlog.dev.plain_traceback(plain, error)
+    out.write(harmless(plain.getvalue()))

@@ -41,6 +41,7 @@ from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.world.world import World
+from slackwater.terminal import one_line
 
 Json = Mapping[str, Any]
 Say = Callable[[str], None]
@@ -203,7 +204,7 @@ def _template_changes(world: World, standing: Standing) -> tuple[Change, ...] | 
 
 
 def foreseen_in_words(found: Foreseen) -> list[str]:
-    """For people."""
+    """For people, a line each."""
     pods = "pod as it runs" if found.pods == 1 else "pods as they run"
     lines = [
         f"StatefulSet {found.name} would become ConsumerGroup {found.name}'s, with its {found.pods} {pods}:"
@@ -214,5 +215,6 @@ def foreseen_in_words(found: Foreseen) -> list[str]:
     if found.template is None:
         lines.append("  what, is not known yet: there is no usable KafkaConnection")
     else:
-        lines += [f"  {change.field}: {change.words}" for change in found.template] or ["  nothing"]
-    return [*lines, *found.remarks, *([f"Not checked: {found.doubt}."] if found.doubt else [])]
+        lines += [f"  {one_line(f'{change.field}: {change.words}')}" for change in found.template] or ["  nothing"]
+    doubts = [f"Not checked: {found.doubt}."] if found.doubt else []
+    return [*lines, *map(one_line, (*found.remarks, *doubts))]

@@ -26,7 +26,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, say
 
 if TYPE_CHECKING:
     from slackwater.cli.giving.campaign import Told
@@ -67,7 +67,7 @@ def parse_field(text: str) -> str:
 def show_help(context: typer.Context) -> None:
     """Without a verb, as `slackwater` itself does it."""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 @campaign.command("status")
@@ -151,7 +151,7 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
         from slackwater.cli.reaching.choice import Place
 
         place = Place(namespace or namespace_of(context), name)
-        typer.echo(asyncio.run(giving.let_go_on(context, place, timeout_s)))
+        say(asyncio.run(giving.let_go_on(context, place, timeout_s)))
         return
     if len(asked) != 1:
         raise typer.BadParameter(f"say what the campaign does: one of {', '.join(actions)}")
@@ -163,7 +163,7 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
     spec |= {} if max_failures is None else {"maxFailures": max_failures}
     spec |= {"dryRun": True} if dry_run else {}
     place = Place(namespace or namespace_of(context), name)
-    typer.echo(asyncio.run(giving.start(context, place, spec, timeout_s)))
+    say(asyncio.run(giving.start(context, place, spec, timeout_s)))
 
 
 @campaign.command("pause")
@@ -202,7 +202,7 @@ def _tell(context: str | None, namespace: str | None, name: str, told: Told, tim
     from slackwater.cli.reaching.choice import Place
 
     place = Place(namespace or namespace_of(context), name)
-    typer.echo(asyncio.run(tell(context, place, told, timeout_s)))
+    say(asyncio.run(tell(context, place, told, timeout_s)))
 
 
 def _show_all(context: str | None, place: str | None, output: Output) -> None:
@@ -217,4 +217,4 @@ def _show_all(context: str | None, place: str | None, output: Output) -> None:
         print_whole(campaigns_table(found, with_namespace=place is None))
     else:
         more = "campaign start makes one" if place is None else "-A shows those of all namespaces"
-        typer.echo(f"There are no FleetCampaigns in {place or 'any namespace'}: {more}.", err=True)
+        say(f"There are no FleetCampaigns in {place or 'any namespace'}: {more}.", err=True)

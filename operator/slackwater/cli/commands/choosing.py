@@ -18,6 +18,7 @@ import typer
 from slackwater.cli.errors import NotReached, SomeFailed
 from slackwater.cli.options import Context, Namespace, parse_name, parse_selector
 from slackwater.core.decision.words import count, harmless, listing
+from slackwater.terminal import say
 
 if TYPE_CHECKING:
     from slackwater.cli.reaching.choice import Choice, Place
@@ -112,7 +113,7 @@ def one_to_watch(choice: Choice) -> Place:
 def complain(verb: str, failures: Sequence[Outcome[Any]], of: int) -> None:
     """A line for each. Raises SomeFailed where there are any, and NotReached where all of them only took too long."""
     for each in failures:
-        typer.echo(f"{each.place}: {harmless(' '.join(str(each.error).split()))}", err=True)
+        say(f"{each.place}: {harmless(' '.join(str(each.error).split()))}", err=True)
     if not failures:
         return
     names = listing(str(each.place) for each in failures)

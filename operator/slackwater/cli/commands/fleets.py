@@ -26,7 +26,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, say
 
 if TYPE_CHECKING:
     from slackwater.cli.giving.fleet import Told
@@ -62,7 +62,7 @@ ObeyedWithin = Annotated[
 def show_help(context: typer.Context) -> None:
     """Without a verb, as `slackwater` itself does it."""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 @fleet.command("status")
@@ -157,7 +157,7 @@ def _tell(context: str | None, namespace: str | None, name: str, told: Told, tim
     from slackwater.cli.reaching.choice import Place
 
     place = Place(namespace or namespace_of(context), name)
-    typer.echo(asyncio.run(tell(context, place, told, timeout_s)))
+    say(asyncio.run(tell(context, place, told, timeout_s)))
 
 
 async def _look(context: str | None, namespace: str, name: str) -> FleetLook:
@@ -184,7 +184,7 @@ def _show_all(context: str | None, place: str | None, output: Output) -> None:
 
     looks, unread = asyncio.run(read_looks(context, place))
     for error in unread:
-        typer.echo(f"Not shown: {invalid_sentence(error)}.", err=True)
+        say(f"Not shown: {invalid_sentence(error)}.", err=True)
     if output is not Output.TABLE:
         print_document(list_document([fleet_document(each) for each in looks]), output)
     elif looks:
@@ -193,7 +193,7 @@ def _show_all(context: str | None, place: str | None, output: Output) -> None:
         more = (
             "apply one to say how many groups move at a time" if place is None else "-A shows those of all namespaces"
         )
-        typer.echo(f"There are no ConsumerFleets in {place or 'any namespace'}: {more}.", err=True)
+        say(f"There are no ConsumerFleets in {place or 'any namespace'}: {more}.", err=True)
 
 
 def _watch(context: str | None, namespace: str, name: str) -> None:
@@ -213,4 +213,4 @@ def _watch(context: str | None, namespace: str, name: str) -> None:
                 )
         else:
             asyncio.run(follow(context, place, REFRESH_S, lambda look: console.print(fleet_picture(look), "")))
-        typer.echo(f"ConsumerFleet {name} was deleted.", err=True)
+        say(f"ConsumerFleet {name} was deleted.", err=True)

@@ -29,7 +29,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, one_line, say
 
 if TYPE_CHECKING:
     from slackwater.adapters.cluster.api import KubernetesApi
@@ -79,7 +79,7 @@ def list_groups(
         print_whole(groups_table(groups, with_namespace=everywhere))
     else:
         which = f" with labels {selector}" if selector else ""
-        typer.echo(f"There are no ConsumerGroups{which} in {'any namespace' if place is None else place}.", err=True)
+        say(f"There are no ConsumerGroups{which} in {'any namespace' if place is None else place}.", err=True)
 
 
 @of_groups
@@ -226,7 +226,7 @@ def give(choice: Choice, verb: str, order: Order, timeout_s: float, yes: bool) -
     from slackwater.cli.reaching.choice import chosen
 
     if (place := choice.one) is not None:
-        typer.echo(asyncio.run(one.give(choice.context, place, order, timeout_s)))
+        say(one_line(asyncio.run(one.give(choice.context, place, order, timeout_s))))
         return
     places = asyncio.run(chosen(choice))
     try:

@@ -17,6 +17,7 @@ from slackwater.pipeline.audit.command import command as audit
 from slackwater.pipeline.ingest.command import command as ingest
 from slackwater.pipeline.recommend.command import command as recommend
 from slackwater.pipeline.report.command import command as report
+from slackwater.terminal import say
 
 pipeline = typer.Typer(
     help="Learn from the fleet's telemetry, on Spark: ingest, audit, recommend, report.",
@@ -28,7 +29,7 @@ pipeline = typer.Typer(
 def show_help(context: typer.Context) -> None:
     """Without a job, as `slackwater` itself does it."""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
 
 
 pipeline.command("ingest")(ingest)

@@ -28,7 +28,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
-from slackwater.terminal import say
+from slackwater.terminal import one_line, say
 
 if TYPE_CHECKING:
     from slackwater.adapters.cluster.api import KubernetesApi
@@ -144,7 +144,7 @@ def adopt(
 
     async def order(api: KubernetesApi, place: Place, timeout_s: float) -> str:
         def on_the_way(words: str) -> None:
-            say(words if choice.one else f"{place}: {words}", err=True)
+            say(one_line(words if choice.one else f"{place}: {words}"), err=True)
 
         return await command.adopt(api, place, timeout_s, on_the_way)
 

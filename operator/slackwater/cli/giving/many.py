@@ -19,6 +19,7 @@ from slackwater.cli.reaching.choice import Choice, Place
 from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.each import Outcome, each
 from slackwater.core.decision.words import count, harmless, listing
+from slackwater.terminal import say
 
 SHOWN: Final = 50
 """Names that still can be read before a question."""
@@ -31,11 +32,11 @@ def confirm(verb: str, choice: Choice, places: Sequence[Place], yes: bool) -> No
     what = f"{verb} concerns {count(len(places), 'ConsumerGroup')}"
     if not sys.stdin.isatty():
         raise OptionMissing(f"{what} ({listing(map(str, places))}), and nobody is there to be asked: add --yes")
-    typer.echo(f"{what}:", err=True)
+    say(f"{what}:", err=True)
     for place in places[:SHOWN]:
-        typer.echo(f"  {place if choice.everywhere else place.name}", err=True)
+        say(f"  {place if choice.everywhere else place.name}", err=True)
     if (rest := len(places) - SHOWN) > 0:
-        typer.echo(f"  and {rest} more, which slackwater list shows", err=True)
+        say(f"  and {rest} more, which slackwater list shows", err=True)
     if not typer.confirm(f"{verb.capitalize()} all {len(places)}?", err=True):
         raise NotConfirmed(f"{verb} was not confirmed: nothing was done")
 
@@ -74,7 +75,7 @@ async def give_each(
         except BaseException:
             for what, group in (("not begun", set(places) - begun), ("not known whether it was done", begun - through)):
                 if group:
-                    typer.echo(f"Broken off, {what}: {', '.join(map(str, sorted(group)))}.", err=True)
+                    say(f"Broken off, {what}: {', '.join(map(str, sorted(group)))}.", err=True)
             raise
 
 
@@ -85,7 +86,7 @@ def say(outcome: Outcome[str], choice: Choice) -> None:
         words = f"{outcome.place.name}: unchanged: {outcome.error}"
     if words is not None:
         words = harmless(words)
-        typer.echo(f"{outcome.place.namespace}/{words}" if choice.everywhere else words)
+        say(f"{outcome.place.namespace}/{words}" if choice.everywhere else words)
 
 
 def is_as_it_was(outcome: Outcome[str], choice: Choice) -> bool:

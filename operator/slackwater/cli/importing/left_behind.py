@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from slackwater.api.annotations import GROUP
 from slackwater.cli.errors import CannotBeImported
-from slackwater.core.decision.words import listing, shown
+from slackwater.core.decision.words import shown
 
 Json = Mapping[str, Any]
 
@@ -41,8 +41,8 @@ def check_importable(workload: Json) -> None:
     owner = _owner(workload)
     if owner is not None and owner["kind"] == "ConsumerGroup" and str(owner["apiVersion"]).startswith(f"{GROUP}/"):
         raise CannotBeImported(
-            f"{what} belongs to ConsumerGroup {shown(owner['name'])} already (metadata.ownerReferences): there is nothing"
-            " to import"
+            f"{what} belongs to ConsumerGroup {shown(owner['name'])} already (metadata.ownerReferences): there is"
+            " nothing to import"
         )
 
 

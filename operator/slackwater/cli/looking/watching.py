@@ -9,7 +9,6 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-import typer
 from rich.console import Console, RenderableType
 from rich.live import Live
 
@@ -22,7 +21,7 @@ from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster, read_group
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, say
 
 Show = Callable[[Look], None]
 
@@ -62,14 +61,14 @@ def watch(context: str | None, place: Place, output: Output, face: Face) -> None
 
     def follow(show: Show) -> None:
         asyncio.run(look_on(context, place, show))
-        typer.echo(f"ConsumerGroup {place.name} was deleted.", err=True)
+        say(f"ConsumerGroup {place.name} was deleted.", err=True)
 
     console = Terminal()
     with suppress(KeyboardInterrupt):  # that is how one leaves it
         if output is Output.JSON:
-            follow(line_by_line(lambda line: print(line, flush=True), face))  # noqa: T201 - somebody waits for the line
+            follow(line_by_line(say, face))
         elif output is Output.YAML:
-            follow(_when_changed(face.gist, lambda look: print(f"---\n{in_yaml(face.document(look))}", flush=True)))  # noqa: T201
+            follow(_when_changed(face.gist, lambda look: say(f"---\n{in_yaml(face.document(look))}")))
         elif console.is_terminal:
             with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
                 follow(in_place(console, live, face))

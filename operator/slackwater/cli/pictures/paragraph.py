@@ -21,13 +21,15 @@ from slackwater.core.status.conditions import verdicts
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.world import World
+from slackwater.terminal import one_line
 
 Json = dict[str, Any]
 
 
 def paragraph(world: World, plan: Decision, turn: TurnStory | None = None) -> str:
-    """`turn`: what the fleets' objects show, where it waits for its turn; None: that is not known."""
-    return " ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan, turn))
+    """One, whatever line breaks stand in an annotation or a message. `turn`: what the fleets' objects show, where it
+    waits for its turn; None: that is not known."""
+    return one_line(" ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan, turn)))
 
 
 def paragraph_and_pointer(world: World, plan: Decision, turn: TurnStory | None = None) -> str:

@@ -42,6 +42,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import count, seconds
 from slackwater.core.world.observation import GroupObservation, GroupState
 from slackwater.core.world.world import World
+from slackwater.terminal import one_line
 
 WIDE: Final = 110
 """Columns from which conditions are shown with their messages beside the gates."""
@@ -74,7 +75,7 @@ class _View:
     def _parts(self, wide: bool, ascii_only: bool) -> Iterator[RenderableType]:
         yield self._title()
         if self.trouble:
-            yield Text(self.trouble, style="bold yellow")
+            yield Text(one_line(self.trouble), style="bold yellow")
         yield self._head()
         yield Text()
         if (theirs := self.world.foreign) is not None:
@@ -106,7 +107,7 @@ class _View:
 
     def _title(self) -> Text:
         group = self.world.group
-        phase = str(group.status.get("phase") or "not taken up yet")
+        phase = one_line(str(group.status.get("phase") or "not taken up yet"))
         title = Text.assemble((group.name, "bold"), f"  in namespace {group.namespace}  ")
         if group.group_id != group.name:
             title.append(f"group {group.group_id}  ")

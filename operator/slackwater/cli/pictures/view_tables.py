@@ -15,6 +15,7 @@ from slackwater.cli.words.protocol import is_refusal
 from slackwater.core.decision.words import shown as shorter
 from slackwater.core.members.presence import Presence
 from slackwater.core.world.world import World
+from slackwater.terminal import one_line
 
 MOST_PODS: Final = 16
 """Rows for pods; with more of them, only those that something is to be said about."""
@@ -69,7 +70,7 @@ def strangers(world: World) -> Iterator[Text]:
         by, host = member.instance_id or member.member_id, member.host.lstrip("/")
         who = f"{shorter(by)}, client {shorter(member.client_id)} at {shorter(host)}"
         owned = f", owns {compact(member.assignment)}" if member.assignment else ""
-        yield Text(f"! a member that runs in no pod of this group: {who}{owned}", "bold yellow")
+        yield Text(one_line(f"! a member that runs in no pod of this group: {who}{owned}"), "bold yellow")
 
 
 def gate_table(gates: Sequence[GateVerdict], title: str, ascii_only: bool) -> Table:
@@ -84,10 +85,10 @@ def gate_table(gates: Sequence[GateVerdict], title: str, ascii_only: bool) -> Ta
 
 
 def gate_messages(gates: Sequence[GateVerdict], said: str) -> Iterator[Text]:
-    """Why a gate does not pass, where that was not said already."""
+    """Why a gate does not pass, where that was not said already: a line each, whatever stands in an annotation."""
     for gate in gates:
         if gate.message and gate.message != said:
-            yield Text.assemble((f"Gate {gate.number}: ", "yellow"), gate.message)
+            yield Text.assemble((f"Gate {gate.number}: ", "yellow"), one_line(gate.message))
 
 
 def condition_table(conditions: Sequence[Mapping[str, Any]], wide: bool) -> RenderableType:
@@ -111,7 +112,7 @@ def condition_messages(conditions: Sequence[Mapping[str, Any]], said: set[str]) 
         message = str(condition.get("message") or "")
         if _is_bad(condition) and message and not any(message in words for words in said):
             said.add(message)
-            yield Text.assemble((f"{condition['type']}: ", "yellow"), message)
+            yield Text.assemble((f"{condition['type']}: ", "yellow"), one_line(message))
 
 
 def _is_bad(condition: Mapping[str, Any]) -> bool:

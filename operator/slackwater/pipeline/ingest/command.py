@@ -11,6 +11,7 @@ import typer
 from slackwater.api.durations import parse_duration_ms
 from slackwater.pipeline import arguments
 from slackwater.pipeline.session import require_pyspark, spark_session
+from slackwater.terminal import say
 
 if TYPE_CHECKING:
     from slackwater.pipeline.ingest.source import Source
@@ -74,4 +75,4 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
         source = Topic(bootstrap_servers, topic, starting_offsets, batch or RECORDS_A_BATCH, options)
     with spark_session("ingest", kafka=files is None, master=master, settings=settings) as spark:
         summary = run(spark, Options(source, lake, every))
-    typer.echo(f"{summary}")
+    say(f"{summary}")

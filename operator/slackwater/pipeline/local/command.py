@@ -14,6 +14,7 @@ import typer
 from slackwater.api.recommendation import LEAST_DAYS
 from slackwater.pipeline import arguments
 from slackwater.pipeline.errors import DependencyMissing
+from slackwater.terminal import say
 
 
 def command(
@@ -37,7 +38,7 @@ def command(
     summary, unreadable = run(Options(files, out_file, as_of, least_days))
     print_summary(summary, f"the folder {files}", all_in="what --out-file writes")
     if unreadable:
-        typer.echo(f"{unreadable:,} lines could not be read and were left out.")
+        say(f"{unreadable:,} lines could not be read and were left out.")
 
 
 def require_numbers() -> None:

@@ -11,6 +11,7 @@ import typer
 
 from slackwater.pipeline import arguments
 from slackwater.pipeline.session import spark_session
+from slackwater.terminal import say
 
 
 def command(
@@ -36,4 +37,4 @@ def command(
 
         summary = run(spark, Options(lake, out, groups, as_of))
     kib = summary.bytes_written / 1024
-    typer.echo(f"{summary.out}: {summary.groups:,} groups, {summary.detailed:,} with charts, {kib:,.0f} KiB")
+    say(f"{summary.out}: {summary.groups:,} groups, {summary.detailed:,} with charts, {kib:,.0f} KiB")

@@ -1,0 +1,149 @@
+"""Every command, typed, in a cluster whose tenants wrote into their objects what steers a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from slackwater.api.annotations import PAUSE
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
+from tests.api.manifests import kafka_connection
+from tests.cli.api_server import ApiServer, Json, served
+from tests.cli.command import command_line, typed
+from tests.cli.every_command import SILENT
+from tests.cli.test_adopting import NAME, Cluster
+from tests.cli.test_every_command import commands, in_cluster, kubeconfig
+from tests.cli.test_hostile_words import EVIL, STEERS, STYLES
+
+pytestmark = pytest.mark.usefixtures("outside_of_pods")
+
+ESCAPED: Final = re.compile(r"\\x1b|\\u001b|\\e\]")
+"""As text, in JSON, in YAML: people see what somebody tried."""
+FAILED: Final = RolloutMemory(phase=RolloutPhase.FAILED, target_hash="new", failed_hash="new", last_good_hash="old")
+MANIFEST: Final = "manifest.yaml"
+IMPORT: Final = ("--client", "Librdkafka", "--topic", "orders", "--env-prefix", "KAFKA_", "--group-id", "billing")
+
+QUOTES: Final = {
+    ("status", NAME): False,
+    ("status", NAME, "-o", "yaml"): True,
+    ("status", NAME, "-o", "json"): True,
+    ("list",): True,
+    ("list", "-o", "yaml"): True,
+    ("explain", NAME): False,
+    ("explain", NAME, "-o", "yaml"): False,
+    ("history", NAME): False,
+    ("history", NAME, "-o", "yaml"): False,
+    ("members", NAME): False,
+    ("lag", NAME): False,
+    ("observe", NAME, "--for", "0s"): True,
+    ("plan", "-f", MANIFEST, "--for", "0s"): False,
+    ("diff", "-f", MANIFEST): True,
+    ("diff", "-f", MANIFEST, "-o", "yaml"): True,
+    ("import", f"sts/{NAME}", *IMPORT, "--connection", "main"): True,
+    ("adopt", NAME, "--dry-run"): True,
+    ("adopt", NAME, "--timeout", "0s"): True,
+    ("pause", NAME, "--timeout", "0s"): False,
+    ("resume", NAME, "--timeout", "0s"): False,
+    ("promote", NAME, "--timeout", "0s"): False,
+    ("abort", NAME, "--timeout", "0s"): False,
+    ("retry", NAME, "--timeout", "0s"): False,
+    ("force", NAME, "--timeout", "0s"): False,
+    ("approve", NAME, "--timeout", "0s"): False,
+    ("restart", NAME, "--timeout", "0s"): False,
+    ("doctor",): False,
+    ("doctor", "--kafka", "-o", "yaml"): False,
+    ("reason",): False,
+    ("completion", "bash"): False,
+    ("pipeline",): False,
+}
+"""What is typed, and whether it has to show what the tenants wrote."""
+ELSEWHERE: Final = {"run", "report", "pipeline ingest", "pipeline audit", "pipeline recommend", "pipeline report"}
+"""They print logs (`test_logs`), or figures, on a `Terminal`, and need more than a cluster."""
+
+
+def objects() -> dict[str, list[Json]]:
+    cluster = Cluster()
+    container = cluster.workload["spec"]["template"]["spec"]["containers"][0]
+    container["env"] = [{"name": "KAFKA_BOOTSTRAP_SERVERS", "value": EVIL}, {"name": "X", "value": EVIL}]
+    cluster.workload["kind"] = "StatefulSet"
+    cluster.workload["metadata"]["managedFields"] = [
+        {"manager": EVIL, "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    ]
+    conditions = [{"type": "Degraded", "status": "True", "reason": EVIL, "message": EVIL, "lastTransitionTime": EVIL}]
+    status = {"phase": EVIL, "conditions": conditions, "rollout": write_memory(FAILED)}
+    cluster.group["metadata"]["annotations"] = {PAUSE: EVIL}
+    cluster.group["status"] = {**status, "recommendation": {"message": EVIL}}
+    return {
+        "namespaces": [{"metadata": {"name": "shop"}}],
+        "consumergroups": [cluster.group],
+        "kafkaconnections": [in_cluster(kafka_connection(bootstrapServers=SILENT), metadata=_placed("main"))],
+        "statefulsets": [cluster.workload],
+        "pods": [
+            {**pod, "metadata": {**pod["metadata"], "namespace": "shop", "resourceVersion": "1"}}
+            for pod in cluster.pods
+        ],
+    }
+
+
+def _placed(name: str) -> Json:
+    return {"name": name, "namespace": "shop", "uid": "u", "generation": 1, "resourceVersion": "1"}
+
+
+class Obedient(ApiServer):
+    """Obeys each command at once, as the operator would."""
+
+    def answer(self, method: str, path: str, body: Json) -> tuple[int, Json]:
+        annotations = (body.get("metadata") or {}).get("annotations") or {}
+        given = {name: token for name, token in annotations.items() if token and name != PAUSE}
+        if "labelSelector=" in path:  # of the operator's own installation, which is elsewhere
+            return 200, {"metadata": {"resourceVersion": "1"}, "items": []}
+        for each in self._objects["consumergroups"] if method == "PATCH" else ():
+            each["status"]["commands"] = given
+        return super().answer(method, path, body)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    made = tmp_path_factory.mktemp("hostile")
+    here = objects()
+    manifest: Any = json.loads(json.dumps(here["consumergroups"][0]))
+    manifest = {key: manifest[key] for key in ("apiVersion", "kind", "spec")} | {"metadata": {"name": NAME}}
+    manifest["spec"]["template"]["spec"]["containers"][0]["image"] = EVIL.replace("\n", "")
+    (made / MANIFEST).write_text(yaml.safe_dump(manifest))
+    with served(Obedient(here)) as server:
+        text = kubeconfig(made / "config", server).read_text().replace("harbour", "shop")
+        (made / "config").write_text(text)
+        yield made
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("words", QUOTES, ids=" ".join)
+def test_it_shows_what_others_wrote_and_obeys_none_of_it(
+    words: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(folder / "config"))
+    monkeypatch.setenv("SSL_CERT_FILE", os.devnull)
+    monkeypatch.chdir(folder)
+    done = typed(capsys, *words)
+    said = STYLES.sub("", f"{done.out}{done.err}")
+    if words[0] != "completion":
+        assert not STEERS.search(said)
+    assert "this is a mistake in slackwater" not in said
+    assert not any(line.startswith("false-row") for line in said.splitlines()), "a line of its own"
+    if QUOTES[words]:
+        assert ESCAPED.search(said), said
+
+
+def test_each_command_is_among_them() -> None:
+    there = {" ".join(words) for words in QUOTES}
+    lacking = [
+        each for each in commands(command_line()) if not any(each == t or t.startswith(f"{each} ") for t in there)
+    ]
+    assert set(lacking) == ELSEWHERE
