@@ -8,6 +8,7 @@ import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
+from slackwater.shell.elapsed import elapsed_s
 from slackwater.shell.store import Key, Store
 from tests.shell.fakes import KEY, connection_object, group_object
 from tests.shell.reconciler_stage import Stage
@@ -99,3 +100,28 @@ def test_of_many_that_are_deleted_nothing_stays() -> None:
         store.drop(CONSUMER_GROUP, obj)
         now[0] += 10
     assert len(store._gone_claims) <= MADE_AGAIN_WITHIN_S / 10 + 1
+
+
+def test_a_list_that_lacks_thousands_looks_at_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They went in one turn of the event loop, as when the watch was away, and each looked at all before it."""
+    looks = 0
+
+    def counted(since: float, now: float) -> float:
+        nonlocal looks
+        looks += 1
+        return elapsed_s(since, now)
+
+    monkeypatch.setattr("slackwater.shell.gone_claims.elapsed_s", counted)
+    many, now = 1_000, 0.0
+    store = Store(now=lambda: now)
+    for number in range(many):
+        obj = group_object(number + 10, name=f"g{number}")
+        store.put(CONSUMER_GROUP, {**made(obj, "2026-01-01T00:00:00Z", "u"), "status": CLAIMED})
+    store.replace(CONSUMER_GROUP, [], many + 10)
+    assert store.claimed_before(Key("default", "g0"), "g0") is not None
+    assert looks <= many + 1
+    now = MADE_AGAIN_WITHIN_S + 1
+    last = made(group_object(many + 20, name="last"), "2026-01-01T00:00:00Z", "u")
+    store.put(CONSUMER_GROUP, {**last, "status": CLAIMED})
+    store.drop(CONSUMER_GROUP, last)
+    assert (len(store._gone_claims), looks <= 2 * many + 3) == (1, True)

@@ -26,10 +26,9 @@ from slackwater.adapters.cluster.translation import group_of, running_containers
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import moment
-from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
 from slackwater.core.world.claimed import Claimed, had_since
 from slackwater.ports import Kind
-from slackwater.shell.elapsed import elapsed_s
+from slackwater.shell.gone_claims import GoneClaims
 
 Json = Mapping[str, Any]
 
@@ -53,13 +52,6 @@ class Listener(Protocol):
 
 _Place = TypeVar("_Place", bound=Hashable)
 _Index = dict[_Place, set["Key"]]
-
-
-class _GoneClaim(NamedTuple):
-    at: float
-    """When it was last there, in seconds."""
-    group_id: str
-    claimed: Claimed
 
 
 class Key(NamedTuple):
@@ -98,7 +90,7 @@ class Store:
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
         self._newest: dict[Kind, int] = defaultdict(int)
-        self._gone_claims: dict[Key, _GoneClaim] = {}
+        self._gone_claims: GoneClaims[Key] = GoneClaims(now)
         self._told_running: dict[Key, dict[str, float]] = {}
         """By pod: since when its containers that run are known to run."""
 
@@ -136,10 +128,7 @@ class Store:
     def claimed_before(self, key: Key, group_id: str) -> Claimed | None:
         """What a ConsumerGroup had in Kafka that was deleted a moment ago: one that is made again under its name has it
         still."""
-        gone = self._gone_claims.get(key)
-        if gone is None or gone.group_id != group_id or elapsed_s(gone.at, self._now()) > MADE_AGAIN_WITHIN_S:
-            return None
-        return gone.claimed
+        return self._gone_claims.of(key, group_id)
 
     def told_running(self, group: Key) -> dict[str, float]:
         """When this store was first told that a container of the group's pods runs, by the container's id."""
@@ -164,7 +153,7 @@ class Store:
         if kind is CONSUMER_GROUP:
             self._asked.pop(key, None)
             if known is not None and known["metadata"]["uid"] != obj["metadata"]["uid"]:
-                self._remember_claim(key, known)
+                self._gone_claims.remember(key, _claimed(known), claimed_in(known))
             self._use(key, known, obj)
             return (key, *self._claim(key, known, obj))
         if kind is POD:
@@ -189,7 +178,7 @@ class Store:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
             self._asked.pop(key, None)
-            self._remember_claim(key, known)
+            self._gone_claims.remember(key, _claimed(known), claimed_in(known))
             self._use(key, known, None)
             return (key, *self._claim(key, known, None))
         group = owner(kind, known)
@@ -216,18 +205,6 @@ class Store:
     def _tell(self, kind: Kind, key: Key, obj: Json | None) -> None:
         if self.listener is not None and kind in TELLS_OF:
             self.listener(kind, key, obj)
-
-    def _remember_claim(self, key: Key, gone: Json) -> None:
-        now = self._now()
-        self._gone_claims.pop(key, None)  # the newest come last
-        while self._gone_claims and self._is_over(first := next(iter(self._gone_claims)), now):
-            del self._gone_claims[first]
-        group_id, claimed = _claimed(gone), claimed_in(gone)
-        if group_id is not None and claimed is not None:
-            self._gone_claims[key] = _GoneClaim(now, group_id, claimed)
-
-    def _is_over(self, gone: Key, now: float) -> bool:
-        return elapsed_s(self._gone_claims[gone].at, now) > MADE_AGAIN_WITHIN_S
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.

@@ -68,7 +68,7 @@ async def give_each(
 
         def done(outcome: Outcome[str]) -> None:
             through.add(outcome.place)
-            say(outcome, choice)
+            say_what_came(outcome, choice)
 
         try:
             return await each(places, act, verb, done)
@@ -79,7 +79,7 @@ async def give_each(
             raise
 
 
-def say(outcome: Outcome[str], choice: Choice) -> None:
+def say_what_came(outcome: Outcome[str], choice: Choice) -> None:
     """On standard output, if something came of it, or if nothing had to: who failed is said at the end."""
     words = outcome.value
     if outcome.error is not None and is_as_it_was(outcome, choice):
