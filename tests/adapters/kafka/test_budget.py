@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 import pytest
 
 from slackwater.adapters.kafka import budget as module
@@ -153,3 +155,19 @@ def test_ten_thousand_groups_of_twenty_partitions_with_three_members_each_fit_in
 def test_so_does_a_group_of_a_thousand_members_beside_many_others() -> None:
     budget = Budget("fleet", USUAL.per_namespace)
     assert not any(seen(budget, f"g{number}", 1_000, 1_000) for number in range(100))
+
+
+def test_one_that_has_no_place_looks_at_none_of_the_others_that_have_none(budget: Budget) -> None:
+    """There may be thousands, all in one turn of the event loop."""
+
+    class Unwalked(dict[str, Any]):
+        def _walk(self) -> NoReturn:
+            raise AssertionError("somebody walks over all of them")
+
+        __iter__ = items = values = keys = _walk
+
+    seen(budget, "a", 80)
+    budget._refused = Unwalked()
+    assert "have 1,079 partitions" in [str(seen(budget, f"g{number}", 1)) for number in range(999)][-1]
+    budget.release("g0")
+    assert "have 1,080 partitions" in str(seen(budget, "g1", 3))

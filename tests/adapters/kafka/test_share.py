@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -10,9 +11,10 @@ import pytest
 
 from slackwater.adapters.kafka import budget as budgets
 from slackwater.adapters.kafka import share as shares
+from slackwater.adapters.kafka.apart import MOST_AT_ONCE
 from slackwater.adapters.kafka.budget import budget_of
 from slackwater.adapters.kafka.errors import AnswerTooLong, Failure
-from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.group_reader import OF_A_GROUP, KafkaGroupReader
 from slackwater.adapters.kafka.observer import Observer
 from slackwater.adapters.kafka.share import Share, weight_of_members
 from slackwater.adapters.kafka.topics import TopicLayout, read_layout
@@ -267,3 +269,36 @@ async def test_a_look_asks_for_as_many_topics_as_there_is_room_for(
     share.begin("shop/a", "a")
     await look(reader_of(cluster, share), a="five")
     assert rooms == [None, MOST]
+
+
+@pytest.mark.parametrize("looks", [1, 2], ids=["at first", "once it is known"])
+async def test_thousands_without_room_are_counted_not_listed_and_let_others_have_their_turn(
+    looks: int, cluster: FakeCluster, share: Share, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, turns, many = 0, 0, 2_000
+
+    def partitions_of(self: TopicLayout, topics: frozenset[str]) -> frozenset[TopicPartition]:
+        nonlocal listed
+        listed += 1
+        return plain(self, topics)
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    plain = TopicLayout.partitions_of
+    monkeypatch.setattr(TopicLayout, "partitions_of", partitions_of)
+    cluster.groups = {f"g{number}": FakeGroup(CLASSIC) for number in range(many)}
+    for group_id in cluster.groups:
+        share.begin(f"shop/{group_id}", group_id)
+    reader = reader_of(cluster, share)
+    beside = asyncio.create_task(others())
+    for _ in range(looks):
+        turns = 0
+        views = await look(reader, **dict.fromkeys(cluster.groups, "five"))
+    beside.cancel()
+    assert sum(isinstance(view, GroupObservation) for view in views.values()) == 1
+    assert listed == looks
+    assert turns >= many * OF_A_GROUP / MOST_AT_ONCE

@@ -55,6 +55,8 @@ class Budget:
         self._monotonic = monotonic
         self._places: dict[str, _Place] = {}
         self._refused: dict[str, _Refused] = {}
+        self._refused_more = 0
+        """All that those lack, together."""
 
     def take_partitions(self, key: str, number: int, *, are_all: bool = True) -> str | None:
         """A place for so many, before more is read of them; why there is none. `are_all`: no topic was out of sight."""
@@ -84,7 +86,7 @@ class Budget:
 
     def release(self, key: str) -> None:
         """Nothing of it is kept any more."""
-        self._refused.pop(key, None)
+        self._count_no_more(key)
         if (place := self._places.pop(key, None)) is not None:
             self.used -= place.size
 
@@ -97,13 +99,15 @@ class Budget:
                 self.release(key)
                 more = wanted.size
             return self._refuse(key, more, most)
-        self._refused.pop(key, None)
+        self._count_no_more(key)
         self._places[key] = wanted
         self.used += more
         return None
 
     def _refuse(self, key: str, more: int, most: int) -> str:
-        together = self.used + more + sum(each.more for other, each in self._refused.items() if other != key)
+        self._count_no_more(key)
+        self._refused_more += more
+        together = self.used + self._refused_more
         message = (
             f"the groups of namespace {self._namespace} have {together:,} partitions and members together, of which"
             f" slackwater looks at {most:,} at most: at {len(self._places):,} groups, which came first; whoever runs"
@@ -111,6 +115,11 @@ class Budget:
         )
         self._refused[key] = _Refused(more, most, self._monotonic() + AGAIN_S, message)
         return message
+
+    def _count_no_more(self, key: str) -> None:
+        """It is not among those without a place."""
+        if (refused := self._refused.pop(key, None)) is not None:
+            self._refused_more -= refused.more
 
 
 _BUDGETS: Final[WeakValueDictionary[str, Budget]] = WeakValueDictionary()

@@ -19,7 +19,7 @@ from typing import Final
 
 import structlog
 
-from slackwater.adapters.kafka.apart import apart
+from slackwater.adapters.kafka.apart import MOST_AT_ONCE, apart
 from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.describing import Describer
 from slackwater.adapters.kafka.descriptions import Description
@@ -31,6 +31,7 @@ from slackwater.adapters.kafka.share import Share
 from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded
 from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout, topic_parts
 from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.adapters.turns import Turns
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import shown
 from slackwater.core.world.observation import GroupObservation, KafkaView, PartitionOffsets, TopicPartition, Unobserved
@@ -41,6 +42,8 @@ Group = tuple[int, Description, Committed]
 Offsets = dict[TopicPartition, int | Failure]
 ReadsOffsets = Callable[[KafkaWire, int, Collection[TopicPartition], Parts[TopicPartition]], Awaitable[Offsets]]
 
+OF_A_GROUP: Final = 10
+"""What a group takes by itself, in partitions."""
 LONGEST_MESSAGE: Final = 1_024
 """Characters: a broker's words have no end of their own."""
 
@@ -80,11 +83,17 @@ class KafkaGroupReader:
 
         Never raises for what Kafka does; each request takes the wire's timeout at most.
         """
-        began_at = self._now()
-        no_room = self._share.not_now(topics_by_group)
-        asked = {group_id: topics for group_id, topics in topics_by_group.items() if group_id not in no_room}
+        began_at, turns = self._now(), Turns(MOST_AT_ONCE)
+        asked: dict[str, frozenset[str]] = {}
+        no_room: dict[str, KafkaView] = {}
+        for group_id, topics in topics_by_group.items():
+            if failure := self._share.why_not_now(group_id):
+                no_room[group_id] = _unobserved(failure, began_at)
+            else:
+                asked[group_id] = topics
+            await turns.after(OF_A_GROUP)
         views = await self._observe(asked, [each for each in settings_of if each in asked], began_at) if asked else {}
-        return views | {group_id: _unobserved(failure, began_at) for group_id, failure in no_room.items()}
+        return views | no_room
 
     async def _observe(
         self, topics_by_group: Mapping[str, frozenset[str]], settings_of: Collection[str], began_at: float
@@ -94,10 +103,9 @@ class KafkaGroupReader:
             layout = await read_layout(self._wire, topics, self._topics, self._limits, self._share.room())
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
-        weight = len(layout.leaders)
-        partitions, outgrown = await apart(weight, lambda: _wanted(layout, topics_by_group, self._limits))
-        outgrown |= self._without_room(partitions, topics_by_group, layout)
-        partitions = {group_id: those for group_id, those in partitions.items() if group_id not in outgrown}
+        outgrown, weight = await self._outgrown(topics_by_group, layout)
+        looked_at = {group_id: topics for group_id, topics in topics_by_group.items() if group_id not in outgrown}
+        partitions = await apart(weight, lambda: {g: layout.partitions_of(topics) for g, topics in looked_at.items()})
         wanted = await apart(weight, lambda: frozenset[TopicPartition]().union(*partitions.values()))
         groups, ends, settings = await asyncio.gather(
             self._read_groups(partitions),
@@ -115,19 +123,26 @@ class KafkaGroupReader:
     async def close(self) -> None:
         await self._wire.close()
 
-    def _without_room(
-        self,
-        partitions: Mapping[str, frozenset[TopicPartition]],
-        topics_by_group: Mapping[str, frozenset[str]],
-        layout: TopicLayout,
-    ) -> dict[str, Failure]:
-        """Those of which no more is asked for, since their namespace has too much already."""
+    async def _outgrown(
+        self, topics_by_group: Mapping[str, frozenset[str]], layout: TopicLayout
+    ) -> tuple[dict[str, Failure], int]:
+        """Those of which no more is asked for: they have too many partitions, or their namespace has too much already;
+        and how many partitions the others have together.
+
+        Counted, not listed: there may be thousands, and lists of partitions for all of them take gigabytes.
+        """
         found: dict[str, Failure] = {}
-        for group_id, those in partitions.items():
-            are_all = topics_by_group[group_id].isdisjoint(layout.failures)
-            if failure := self._share.take_partitions(group_id, len(those), are_all=are_all):
+        weight, turns = 0, Turns(MOST_AT_ONCE)
+        await apart(len(layout.leaders), lambda: layout.by_topic)
+        for group_id, topics in topics_by_group.items():
+            number, are_all = layout.number_of(topics), layout.failures.keys().isdisjoint(topics)
+            failure = crowded(f"group {group_id}", number, self._limits)
+            if failure := failure or self._share.take_partitions(group_id, number, are_all=are_all):
                 found[group_id] = failure
-        return found
+            else:
+                weight += number
+            await turns.after(OF_A_GROUP + len(topics))
+        return found, weight
 
     async def _read_groups(self, partitions: Mapping[str, frozenset[TopicPartition]]) -> dict[str, Group | Failure]:
         groups = await self._ask_coordinators(partitions)
@@ -189,16 +204,6 @@ class KafkaGroupReader:
         ):
             offsets |= answers
         return offsets
-
-
-def _wanted(
-    layout: TopicLayout, topics_by_group: Mapping[str, frozenset[str]], limits: Limits
-) -> tuple[dict[str, frozenset[TopicPartition]], dict[str, Failure]]:
-    """The partitions of each group, none of those that have too many, and why these are not looked at."""
-    partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
-    crowds = {g: crowded(f"group {g}", len(those), limits) for g, those in partitions.items()}
-    outgrown = {g: failure for g, failure in crowds.items() if failure is not None}
-    return {group_id: those for group_id, those in partitions.items() if group_id not in outgrown}, outgrown
 
 
 def _uncommitted(groups: Iterable[Group | Failure]) -> frozenset[TopicPartition]:

@@ -81,15 +81,10 @@ class Share:
         weight = weight_of_members(members, budget.partitions_of(key))
         return _failure(group_id, budget.take_members(key, weight))
 
-    def not_now(self, group_ids: Iterable[str]) -> dict[str, Failure]:
-        """Those that are not to be asked about, since there was no room, and is none."""
-        found: dict[str, Failure] = {}
-        for group_id in group_ids:
-            key, budget = self._of(group_id)
-            message = None if budget is None else budget.why_not_now(key)
-            if failure := _failure(group_id, message):
-                found[group_id] = failure
-        return found
+    def why_not_now(self, group_id: str) -> Failure | None:
+        """Why it is not to be asked about: there was no room, and is none."""
+        key, budget = self._of(group_id)
+        return _failure(group_id, None if budget is None else budget.why_not_now(key))
 
     def _of(self, group_id: str) -> tuple[str, Budget | None]:
         return next(iter(self._budgets.get(group_id, {}).items()), ("", None))

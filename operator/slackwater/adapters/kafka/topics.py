@@ -33,10 +33,14 @@ class TopicLayout:
     failures: Mapping[str, Failure] = field(default_factory=dict)
 
     def partitions_of(self, topics: Collection[str]) -> frozenset[TopicPartition]:
-        return frozenset(partition for topic in topics for partition in self._by_topic.get(topic, ()))
+        return frozenset(partition for topic in topics for partition in self.by_topic.get(topic, ()))
+
+    def number_of(self, topics: Collection[str]) -> int:
+        """The same, counted and not listed."""
+        return sum(len(self.by_topic.get(topic, ())) for topic in topics)
 
     @cached_property
-    def _by_topic(self) -> Mapping[str, list[TopicPartition]]:
+    def by_topic(self) -> Mapping[str, list[TopicPartition]]:
         found: defaultdict[str, list[TopicPartition]] = defaultdict(list)
         for partition in self.leaders:
             found[partition.topic].append(partition)
