@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
 from slackwater.api.timestamps import Timestamp
 
@@ -20,6 +20,9 @@ LEAST_DAYS: Final = 7.0
 MOST_CURVE_POINTS: Final = 200
 LONGEST_MESSAGE: Final = 64 * 1024
 """Bytes; the pipeline's have some thousand. Whoever may write the topic writes into every operator's memory."""
+MOST_VALUES: Final = 3_000
+"""Objects, lists and commas of a message, those in its texts as well; one with all its curves has 2,000. What is parsed
+takes by how many there are, not by bytes: an empty object takes as long as two hundred letters."""
 _FIRST_YEAR, _LAST_YEAR = 2000, 2199
 
 
@@ -128,8 +131,8 @@ class CostPoint(WireModel):
 class Curves(WireModel):
     """For the report; not on the topic."""
 
-    survival: Annotated[tuple[SurvivalPoint, ...], Field(max_length=MOST_CURVE_POINTS)] = ()
-    cost: Annotated[tuple[CostPoint, ...], Field(max_length=MOST_CURVE_POINTS)] = ()
+    survival: Annotated[tuple[SurvivalPoint, ...], Field(max_length=MOST_CURVE_POINTS), FailFast()] = ()
+    cost: Annotated[tuple[CostPoint, ...], Field(max_length=MOST_CURVE_POINTS), FailFast()] = ()
 
 
 class Recommendation(WireModel):

@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from slackwater.api.recommendation import LONGEST_MESSAGE, Recommendation
+from slackwater.api.recommendation import LONGEST_MESSAGE, MOST_VALUES, Recommendation
 from slackwater.core.timeouts.reading import advice_of
 from slackwater.core.world.advice import Advice
 
@@ -41,10 +41,13 @@ class Reader:
         if len(text) > LONGEST_MESSAGE:
             self._tell(where, "", f"it is longer than {LONGEST_MESSAGE} bytes")
             return None
+        if _values_in(text) > MOST_VALUES:
+            self._tell(where, "", f"it has more than {MOST_VALUES} values")
+            return None
         try:
             found = Recommendation.model_validate_json(text)
         except ValidationError as error:
-            first = error.errors(include_input=False)[0]
+            first = error.errors(include_input=False, include_context=False, include_url=False)[0]
             self._tell(where, ".".join(str(part) for part in first["loc"]), first["msg"])
             return None
         return Read(found.namespace, found.name, advice_of(found))
@@ -58,3 +61,10 @@ class Reader:
         if where not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(where)
             _log.warning("recommendation_unreadable", where=where, field=field, problem=problem)
+
+
+def _values_in(text: str | bytes) -> int:
+    """About how many there are; a hundredth of the time that parsing takes."""
+    if isinstance(text, bytes):
+        return sum(map(text.count, (b"{", b"[", b",")))
+    return sum(map(text.count, "{[,"))

@@ -7,6 +7,7 @@ with settings read again: a Secret may have changed.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, NoReturn
 
@@ -14,6 +15,7 @@ import structlog
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from slackwater.adapters.recommendations.reading import OnAdvice, Reader
+from slackwater.adapters.turns import Turns
 
 POLL_S: Final = 1.0
 AGAIN_S: Final = 30.0
@@ -21,6 +23,13 @@ METADATA_DEADLINE_S: Final = 10.0
 _LARGEST_FETCH: Final = 4 * 1024 * 1024
 """Bytes: a recommendation has some thousand, and librdkafka takes a hundred million."""
 _LARGEST_ANSWER: Final = _LARGEST_FETCH + 1024 * 1024
+OF_A_TURN: Final = 64 * 1024
+"""Bytes of messages that are read before others have their turn: some milliseconds."""
+OF_A_MESSAGE: Final = 1024
+"""What each takes besides, a line in the log perhaps, in bytes."""
+REST: Final = 4
+"""For so many times as long as reading took, nothing is read: whoever may write the topic has a fifth of a processor,
+and ten thousand groups are read within seconds."""
 
 ReadSettings = Callable[[], Awaitable[Mapping[str, str]]]
 """confluent-kafka's, with credentials. Raises SlackwaterError when there are none to be used now."""
@@ -30,13 +39,22 @@ _log = structlog.get_logger(__name__)
 
 class TopicSource:
     def __init__(
-        self, read_settings: ReadSettings, topic: str, on_advice: OnAdvice, reader: Reader, again_s: float = AGAIN_S
+        self,
+        read_settings: ReadSettings,
+        topic: str,
+        on_advice: OnAdvice,
+        reader: Reader,
+        *,
+        again_s: float = AGAIN_S,
+        clock: Callable[[], float] = time.thread_time,
     ) -> None:
+        """`clock`: by which work is counted."""
         self._read_settings = read_settings
         self._topic = topic
         self._on_advice = on_advice
         self._reader = reader
         self._again_s = again_s
+        self._clock = clock
         self._told = ""
         self._refused: KafkaError | None = None
 
@@ -58,8 +76,7 @@ class TopicSource:
         consumer = await asyncio.to_thread(self._open, settings)
         try:
             while True:
-                for message in await _consumed(consumer):
-                    self._take(message)
+                await asyncio.sleep(REST * await self._take_all(await _consumed(consumer)))
                 if self._refused is not None:
                     raise KafkaException(self._refused)
         finally:
@@ -90,6 +107,16 @@ class TopicSource:
         """By itself the client would try for ever with the credentials that it has."""
         if error.code() == KafkaError._AUTHENTICATION:  # noqa: SLF001 - librdkafka's own codes have no public name
             self._refused = error
+
+    async def _take_all(self, messages: Iterable[Message]) -> float:
+        """Returns for how many seconds it worked."""
+        worked_s, turns = 0.0, Turns(OF_A_TURN)
+        for message in messages:
+            began = self._clock()
+            self._take(message)
+            worked_s += self._clock() - began
+            await turns.after(OF_A_MESSAGE + len(message.value() or b""))
+        return worked_s
 
     def _take(self, message: Message) -> None:
         error = message.error()
