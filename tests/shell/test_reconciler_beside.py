@@ -19,11 +19,13 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.api.annotations import GROUP_LABEL, REJOINED
 from slackwater.core.manifests.drift import holds
+from slackwater.core.members.rejoined import Mark
 from slackwater.core.pace import AT_ONCE
 from slackwater.shell import companions
-from slackwater.shell import reconciler as module
-from slackwater.shell.reconciler import MARKS_A_PASS
+from slackwater.shell import marks as module
+from slackwater.shell.marks import A_PASS
 from tests.api.manifests import template
+from tests.core.factories import pod
 from tests.shell.fakes import KEY, group_object
 from tests.shell.reconciler_stage import Stage
 
@@ -49,7 +51,7 @@ async def test_pods_are_marked_though_a_budget_is_refused(monkeypatch: pytest.Mo
         marked.append(1)
         return {"metadata": {"namespace": KEY.namespace, "name": f"{KEY.name}-0", "uid": "0", "resourceVersion": "5"}}
 
-    monkeypatch.setattr(module, "marks_due", lambda world: ["rejoined"])
+    monkeypatch.setattr(module, "marks_due", lambda world: [Mark(pod(0), rejoined=True)])
     monkeypatch.setattr(module, "write_mark", mark)
     stage.api.failures["apply PodDisruptionBudget"] = ClusterRefused("a policy forbids it")
     with pytest.raises(ClusterRefused):
@@ -224,13 +226,22 @@ async def test_pods_are_marked_a_few_at_a_time_and_the_next_pass_is_at_once(monk
         marked.append(given)
         return {"metadata": {"namespace": KEY.namespace, "name": "p", "uid": "u", "resourceVersion": str(len(marked))}}
 
-    monkeypatch.setattr("slackwater.shell.reconciler.marks_due", lambda _: range(len(marked), 30))
-    monkeypatch.setattr("slackwater.shell.reconciler.write_mark", mark)
+    due = [Mark(pod(number), rejoined=True) for number in range(30)]
+    monkeypatch.setattr(module, "marks_due", lambda _: due[len(marked) :])
+    monkeypatch.setattr(module, "write_mark", mark)
     assert await stage.run() == AT_ONCE
-    assert len(marked) == MARKS_A_PASS
+    assert len(marked) == A_PASS
     assert await stage.run() == AT_ONCE
     assert len(marked) == 30
     assert await stage.run() != AT_ONCE
+
+
+async def test_a_mark_that_waits_for_its_turn_has_a_pass_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No watch brings one: the group may be at rest by then."""
+    stage = Stage()
+    await stage.run_to_rest()
+    monkeypatch.setattr(module.Marks, "again_s", lambda self, key: 0.25)
+    assert await stage.run() == 0.25
 
 
 async def test_a_budget_that_is_asked_for_otherwise_is_applied_though_nobody_has_touched_it() -> None:

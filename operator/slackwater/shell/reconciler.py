@@ -8,12 +8,12 @@ The status, with all that must survive a crash, is written before the act.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
@@ -23,14 +23,13 @@ from slackwater.core.decision.acts import Act, kind_of, without_version
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.members.rejoined import marks_due
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, is_out_of_date, matters, pace_after, still_refused
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
-from slackwater.shell.acting import carry_out, write_mark, write_status
+from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.claims import Claims
 from slackwater.shell.companions import Companions
@@ -40,6 +39,7 @@ from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import Post, ToldRefusals
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.gathering import Gathering
+from slackwater.shell.marks import Marks
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.reports import Reports
 from slackwater.shell.sayings import Sayings
@@ -48,8 +48,6 @@ from slackwater.shell.unanswered import Unanswered, UnansweredStatus
 from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
-
-MARKS_A_PASS: Final = 20
 
 _log = structlog.get_logger(__name__)
 
@@ -80,8 +78,7 @@ class Reconciler:
         self._companions = Companions(api, store)
         self._refusals = Refusals()
         self._reports = Reports(api, self._gathering.take_in, now)
-        self._marked: set[Key] = set()
-        """Of whose pods some were marked in this pass."""
+        self._marks = Marks(api, store, now)
         self._told = ToldRefusals()
         self._unanswered = Unanswered()
         self._witnesses = witnesses
@@ -148,7 +145,7 @@ class Reconciler:
             witness.saw(key, world, decided, done)
         if unfit is not None:
             raise unfit
-        if any((self._was_marked(key), self._refusals.came_through(key, self._now(), tried=done is not None))):
+        if any((self._marks.were_written(key), self._refusals.came_through(key, self._now(), tried=done is not None))):
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
 
@@ -171,7 +168,7 @@ class Reconciler:
             self._connections.refresh_broker(key)
         if pace.look_soon:
             self._connections.look_soon(key)
-        return min(pace.again_s, self._connections.again_s(key))
+        return min(pace.again_s, self._connections.again_s(key), self._marks.again_s(key))
 
     async def _use_connection(self, key: Key, group: ConsumerGroup, memory: RolloutMemory) -> None:
         connection = self._gathering.connection(group)
@@ -215,7 +212,7 @@ class Reconciler:
     async def _beside_the_pods(self, key: Key, world: World) -> ClusterFailed | None:
         """Service, budget and readiness gates. Returns the first failure: pods that run go on."""
         unfit: ClusterFailed | None = None
-        for put_right in (self._companions.put_right, self._mark):
+        for put_right in (self._companions.put_right, self._marks.put_right):
             try:
                 await put_right(key, world)
             except Conflict as error:  # another pod has the name by now
@@ -223,12 +220,6 @@ class Reconciler:
             except ClusterFailed as error:
                 unfit = unfit or error
         return unfit
-
-    async def _mark(self, key: Key, world: World) -> None:
-        """A few a pass: what is to be done about the group waits for them."""
-        for mark in marks_due(world)[:MARKS_A_PASS]:
-            self._store.put(POD, await write_mark(self._api, world, mark))
-            self._marked.add(key)
 
     async def _act(self, key: Key, world: World, decided: Decision) -> Act | None:
         """Returns what was done."""
@@ -290,10 +281,15 @@ class Reconciler:
 
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
-        self._marked.discard(key)
         for forget in (
             *(self._deletion.forget, self._post.forget, self._companions.forget, self._gathering.forget),
-            *(self._sayings.forget, self._refusals.forget, self._told.forget, self._unanswered.forget),
+            *(
+                self._sayings.forget,
+                self._refusals.forget,
+                self._marks.forget,
+                self._told.forget,
+                self._unanswered.forget,
+            ),
             *(witness.forget for witness in self._witnesses),
         ):
             forget(key)
