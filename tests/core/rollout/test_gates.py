@@ -90,6 +90,14 @@ def test_the_first_refusal_is_the_one_that_is_told() -> None:
     assert hold.reason == Reason.PAUSED
 
 
+def test_why_it_is_paused_is_shown_in_one_line_and_obeyed_by_no_terminal() -> None:
+    hostile = "until\nMonday \x1b[2J" + "y" * 2_000
+    hold = first_refusal(world(group=group(annotations={PAUSE: hostile})), NOBODY)
+    assert hold is not None
+    assert hold.message.startswith("paused (until Monday \\x1b[2J")
+    assert len(hold.message) < 600
+
+
 FRESH: list[Row] = [
     ("just now", world(), NOBODY, None),
     ("10 s ago", world(kafka=observation(at=NOW - 10)), NOBODY, None),

@@ -14,7 +14,7 @@ from typing import Final
 
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import listing, records, rounded, seconds
+from slackwater.core.decision.words import listing, records, rounded, seconds, shown
 from slackwater.core.members.crashing import find_crashed
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
@@ -88,7 +88,7 @@ def rollout_is_allowed(world: World, kafka: GroupObservation, down: Down) -> Hol
     if PAUSE not in world.group.metadata.annotations:
         return None
     reason = world.group.metadata.annotations[PAUSE]
-    because = f" ({reason})" if reason not in ("", "true") else ""
+    because = f" ({shown(reason, 400)})" if reason not in ("", "true") else ""
     return Hold(Reason.PAUSED, f"paused{because}: remove the annotation {PAUSE} to go on", 60.0)
 
 
