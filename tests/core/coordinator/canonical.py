@@ -137,6 +137,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
             )
             for k, s in history.members.items()
         },
+        crowd=0,
         departures=each(history.departures),
         left={k: tuple(Stay(move(s.came_at), move(s.left_at)) for s in stays) for k, stays in history.left.items()},
         commit_moved_after={p: move(at) for p, at in history.commit_moved_after.items()},

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from slackwater.core.world.departures import Stay, kept, with_stays
+from slackwater.core.world.departures import Stay, with_departures, with_stays
 from slackwater.core.world.moves import moved_after
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
@@ -97,6 +97,8 @@ class GroupHistory:
     fingerprint: tuple[object, ...] = ()
     members: Mapping[str, MemberSighting] = field(default_factory=dict)
     """By instance id, or by member id for dynamic members."""
+    crowd: int = 0
+    """The most members that one look showed."""
     departures: Mapping[str, float] = field(default_factory=dict)
     """When a member that is gone was first seen missing, by the same keys as `members`; of static ones."""
     left: Mapping[str, tuple[Stay, ...]] = field(default_factory=dict)
@@ -157,6 +159,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         some_went_without_at=observation.observed_at if observation.some_go_without else history.some_went_without_at,
         fingerprint=fingerprint,
         members=members,
+        crowd=max(history.crowd, len(members)),
         departures=_departures(history, members, observation.observed_at),
         left=_left(history, members, observation.observed_at),
         committed=committed,
@@ -257,23 +260,21 @@ def _waiting(history: GroupHistory, assignment: frozenset[TopicPartition]) -> di
 
 def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, float]:
     """Static members only: the ids of dynamic ones never come back, and would pile up here."""
-    gone = {key: _gone_since(history, key, at) for key in (*history.departures, *history.members)}
-    static = {key for key, sighting in history.members.items() if sighting.member_id != key} | set(history.departures)
-    return kept({key: moment for key, moment in gone.items() if key in static and key not in members}, at)
+    went = {key: _gone_since(seen, at) for key, seen in history.members.items() if seen.member_id != key}
+    return with_departures(history.departures, went, members, at, history.crowd)
 
 
 def _left(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, tuple[Stay, ...]]:
     gone = [seen for key, seen in history.members.items() if seen.places and key not in members]
     ended = {place: Stay(seen.since, at) for seen in gone for place in seen.places}
-    return with_stays(history.left, ended, at) if ended or history.left else {}
+    return with_stays(history.left, ended, at, history.crowd) if ended or history.left else {}
 
 
-def _gone_since(history: GroupHistory, key: str, at: float) -> float:
+def _gone_since(known: MemberSighting, at: float) -> float:
     """Who has left for a while is gone since then (F12): to be taken off the list a session later frees nothing."""
-    known = history.members.get(key)
-    if known is not None and known.away:
-        return known.left_after if known.left_after is not None else known.since
-    return history.departures.get(key, at)
+    if not known.away:
+        return at
+    return known.left_after if known.left_after is not None else known.since
 
 
 def _waited(
