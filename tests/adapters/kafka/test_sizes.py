@@ -26,7 +26,7 @@ from slackwater.adapters.kafka.reading_pace import (
     ReadingPace,
     pace_of,
 )
-from slackwater.adapters.kafka.sizes import USUAL, Limits, partitions_in
+from slackwater.adapters.kafka.sizes import LONGEST_NAME, USUAL, Limits, partitions_in
 from slackwater.adapters.kafka.subscriptions import LONGEST_KEPT, MOST_KEPT, Subscriptions
 from slackwater.adapters.kafka.topics import layout_of
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -174,12 +174,33 @@ def test_offsets_that_nobody_asked_for_are_passed_over() -> None:
 
 def test_of_more_brokers_than_are_looked_at_none_is_taken_in() -> None:
     wire = KafkaWire({"bootstrap_servers": "kafka:9092"}, limits=SMALL)
-    brokers = [SimpleNamespace(node_id=n) for n in range(3)]
+    brokers = [SimpleNamespace(node_id=n, host=f"kafka-{n}") for n in range(3)]
     with pytest.raises(KafkaUnreachable, match=r"3 brokers, and slackwater looks at 2"):
         wire.remember_brokers(SimpleNamespace(brokers=brokers, cluster_id="A"))
     assert wire.cluster_id is None
     wire.remember_brokers(SimpleNamespace(brokers=brokers[1:], cluster_id="A"))
     assert wire.cluster_id == "A"
+
+
+@pytest.mark.parametrize("text", ["x" * (LONGEST_NAME + 1), "x" * 3_900_000 + "\U0001f600"])
+def test_of_a_cluster_with_a_long_id_nothing_is_taken_in(text: str) -> None:
+    """It would be in each status and each event of telemetry."""
+    wire = KafkaWire({"bootstrap_servers": "kafka:9092"})
+    with pytest.raises(KafkaUnreachable, match=rf"{len(text):,} characters, and slackwater looks at 255") as refused:
+        wire.remember_brokers(SimpleNamespace(brokers=[], cluster_id=text))
+    assert refused.value.reason is Reason.ANSWER_TOO_LONG
+    assert len(str(refused.value)) < 200
+    assert wire.cluster_id is None
+    wire.remember_brokers(SimpleNamespace(brokers=[], cluster_id="x" * LONGEST_NAME))
+    assert wire.cluster_id == "x" * LONGEST_NAME
+
+
+def test_of_a_broker_with_a_long_host_nothing_is_taken_in() -> None:
+    wire = KafkaWire({"bootstrap_servers": "kafka:9092"})
+    broker = SimpleNamespace(node_id=7, host="x" * (LONGEST_NAME + 1))
+    with pytest.raises(KafkaUnreachable, match=r"host of broker 7 of Kafka at kafka:9092 has 256 characters"):
+        wire.remember_brokers(SimpleNamespace(brokers=[broker], cluster_id="A"))
+    assert wire.cluster_id is None
 
 
 def subscription(topic: str, user_data: bytes = b"") -> bytes:

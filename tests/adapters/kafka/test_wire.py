@@ -252,6 +252,19 @@ async def test_the_next_broker_is_asked_for_what_it_can_do_itself() -> None:
     assert set(asked) == {4}
 
 
+async def test_of_a_broker_its_address_is_kept_and_no_rack(broker: Broker) -> None:
+    """That may be as long as the broker likes."""
+    wire, row = wire_to(broker.port), MetadataResponse.MetadataResponseBroker
+    await wire.send(MetadataRequest(topics=[]))
+    rows = [row(1, "127.0.0.1", broker.port, "x" * 30_000, version=5)]
+    wire.remember_brokers(MetadataResponse(version=5, brokers=rows, cluster_id="A", controller_id=1, topics=[]))
+    await wire.send(MetadataRequest(topics=[]), 1)
+    assert wire._session is not None
+    kept = [(each.node_id, each.host, each.port, each.rack) for each in wire._session._manager.cluster.brokers()]
+    assert kept == [(1, "127.0.0.1", broker.port, None)]
+    await wire.close()
+
+
 @pytest.mark.usefixtures("brief_patience")
 async def test_brokers_that_all_moved_are_found_by_the_bootstrap_address(broker: Broker) -> None:
     """After a failover to another site: the bootstrap name leads there, what was known swallows every packet."""

@@ -6,6 +6,7 @@ import copy
 import random
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import kafka.errors as kafka_errors
@@ -66,10 +67,11 @@ class Session:
         return self._manager.call_soon(self._ask, request, node_id, deadline)
 
     def remember_brokers(self, metadata: Any) -> None:
-        """And nothing else of a MetadataResponse: kafka-python would keep each partition for good."""
+        """And nothing else of a MetadataResponse: kafka-python would keep each partition and each rack for good."""
+        row = partial(MetadataResponse.MetadataResponseBroker, rack=None, version=metadata.API_VERSION)
         known = MetadataResponse(
             version=metadata.API_VERSION,
-            brokers=metadata.brokers,
+            brokers=[row(each.node_id, each.host, each.port) for each in metadata.brokers],
             cluster_id=metadata.cluster_id,
             controller_id=metadata.controller_id,
             topics=[],

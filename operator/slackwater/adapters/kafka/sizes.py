@@ -15,6 +15,9 @@ from slackwater.core.decision.reasons import Reason
 
 _MOST_ROWS: Final = 50_000
 """Of which each is five objects. A coordinator lists as many groups; what has more is asked for in parts."""
+LONGEST_NAME: Final = 255
+"""Characters of a cluster's id, which brokers make of 22, and of a host's name, which has no more in the DNS. Both are
+kept for as long as the connection is, and the id is in statuses and events."""
 _VALUES_OF_A_ROW: Final = 10
 """A partition names each of its replicas twice."""
 
@@ -63,6 +66,15 @@ def refuse_a_crowd(name: str, brokers: int, limits: Limits) -> None:
     if brokers > limits.brokers:
         failure = too_much(name, brokers, limits.brokers, "brokers")
         raise KafkaUnreachable(failure.message, failure.reason)
+
+
+def refuse_long_names(name: str, metadata: Any) -> None:
+    """Raises KafkaUnreachable where a MetadataResponse names a cluster or a host by more than is looked at."""
+    hosts = ((f"the host of broker {each.node_id} of {name}", each.host) for each in metadata.brokers)
+    for what, text in ((f"the cluster's id of {name}", metadata.cluster_id), *hosts):
+        if len(text or "") > LONGEST_NAME:
+            failure = too_much(what, len(text), LONGEST_NAME, "characters")
+            raise KafkaUnreachable(failure.message, failure.reason)
 
 
 def partitions_in(assignment: bytes) -> int:

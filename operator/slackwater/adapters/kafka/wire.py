@@ -26,7 +26,7 @@ from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
 from slackwater.adapters.kafka.reading_pace import BYTES_A_SECOND, OwnReading, ReadingPace
 from slackwater.adapters.kafka.session import Session
-from slackwater.adapters.kafka.sizes import USUAL, Limits, refuse_a_crowd
+from slackwater.adapters.kafka.sizes import USUAL, Limits, refuse_a_crowd, refuse_long_names
 from slackwater.adapters.kafka.translated import TIMED_OUT, as_exception, translated
 from slackwater.core.decision.reasons import Reason
 
@@ -106,6 +106,7 @@ class KafkaWire:
         Raises KafkaUnreachable where it names more than are looked at.
         """
         refuse_a_crowd(self._name(None), len(metadata.brokers), self._limits)
+        refuse_long_names(self._name(None), metadata)
         self._known_node_ids = frozenset(broker.node_id for broker in metadata.brokers)
         self.cluster_id = metadata.cluster_id or ""
         if self._session is not None:
