@@ -140,3 +140,22 @@ def test_what_a_kip848_member_asks_for(names: list[str], regex: str | None, topi
 
     assert isinstance(answer, Description)
     assert [each.subscribed for each in answer.members] == [topics]
+
+
+def test_a_topic_that_many_members_name_is_kept_once() -> None:
+    """Each member's bytes name it for themselves; the budget of a namespace counts it once."""
+
+    def owning(number: int) -> bytes:
+        owned = ConsumerProtocolAssignment.TopicPartition(topic="orders", partitions=[number])
+        return bytes(ConsumerProtocolAssignment(assigned_partitions=[owned], user_data=None).encode(version=1))
+
+    rows = [
+        ROW.DescribedGroupMember(member_id=f"m{n}", client_id="c", client_host="/h", member_assignment=owning(n))
+        for n in range(3)
+    ]
+    row = ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=rows)
+    answer = classic_answers(DescribeGroupsResponse(groups=[row]))["payments"]
+    assert isinstance(answer, Description)
+    owned = [each for one in answer.members for each in one.assignment]
+    assert sorted(each.partition for each in owned) == [0, 1, 2]
+    assert len({id(each.topic) for each in owned}) == 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +24,10 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, TopicPartition, Unobserved
 from tests.adapters.kafka.fake_cluster import CLASSIC, FakeCluster, FakeGroup
 
+WIDE = "\U0001f600"
+"""Each character of a text with it takes four bytes."""
+LONGEST = 32_000
+"""Characters of a client id, as Kafka takes it: 120 of these are an answer of 3.9 MB."""
 MOST = 10
 """Of which eight are for those that come."""
 
@@ -228,9 +234,13 @@ async def test_an_observer_has_places_for_what_it_watches(share: Share) -> None:
 
 
 def member(
-    text: str = "m", owned: int = 0, wanted: int | None = None, subscribed: frozenset[str] | None = None
+    text: str = "m",
+    owned: int = 0,
+    wanted: int | None = None,
+    subscribed: frozenset[str] | None = None,
+    topic: str = "t",
 ) -> Member:
-    those = [frozenset(TopicPartition("t", n) for n in range(count)) for count in (owned, wanted or 0)]
+    those = [frozenset(TopicPartition(topic, n) for n in range(count)) for count in (owned, wanted or 0)]
     return Member(text, None, "", "", those[0], None if wanted is None else those[1], subscribed=subscribed)
 
 
@@ -243,11 +253,68 @@ def member(
         ([member(owned=15)], 6),
         ([member(owned=3, wanted=30)], 21),
         ([member(subscribed=frozenset(map(str, range(50))))], 6),
+        ([member("m" * 2_500 + WIDE)], 11),
+        ([member(), replace(member(), client_id="c" * 999 + WIDE, instance_id="i" * 999 + WIDE)], 10),
+        ([member(owned=10, topic="t" * 5_000), member(owned=10, topic="t" * 5_000)], 17),
+        ([member(wanted=10, topic="t" * 999 + WIDE)], 5),
+        ([member(subscribed=frozenset({"t" * 999 + WIDE, "s"}))], 4),
     ],
-    ids=["each", "long names", "what the group has", "what it has not", "what it should own", "topics"],
+    ids=[
+        "each",
+        "long names",
+        "what the group has",
+        "what it has not",
+        "what it should own",
+        "topics",
+        "a wide character",
+        "one in each text",
+        "what is owned has a long name, once",
+        "what is to be owned has",
+        "what is asked for has",
+    ],
 )
 def test_members_count_by_what_they_take(members: list[Member], weight: int) -> None:
     assert weight_of_members(members, 10) == weight
+
+
+def test_an_ordinary_group_counts_by_its_members_alone() -> None:
+    """Ten thousand of 20 partitions and 4 members have room in one namespace."""
+    name, asked = "payments-consumer", frozenset({"payments-events"})
+    parts = [frozenset(TopicPartition("payments-events", n) for n in range(i, 20, 4)) for i in range(4)]
+    ordinary = [
+        Member(
+            f"{name}-{i}-{'f' * 36}", f"{name}-{i}", f"{name}-{i}-StreamThread-1", "10.0.0.1", owned, subscribed=asked
+        )
+        for i, owned in enumerate(parts)
+    ]
+    assert weight_of_members(ordinary, 20) == 4
+
+
+def wide_texts() -> list[Member]:
+    return [replace(member(), client_id=f"{n}".ljust(LONGEST, "x") + WIDE) for n in range(120)]
+
+
+def wide_topics() -> list[Member]:
+    topics = [f"{n}".ljust(LONGEST, "x") + WIDE for n in range(120)]
+    return [replace(member(), assignment=frozenset(TopicPartition(topic, 0) for topic in topics))]
+
+
+def wide_subscriptions() -> list[Member]:
+    return [member(subscribed=frozenset({f"{n}".ljust(LONGEST, "x") + WIDE})) for n in range(120)]
+
+
+@pytest.mark.parametrize(
+    "members", [wide_texts(), wide_topics(), wide_subscriptions()], ids=["ids", "owned", "asked for"]
+)
+def test_groups_that_have_a_place_take_a_kilobyte_for_each_of_their_weight(members: list[Member]) -> None:
+    """Sixty groups of one such answer each had a place among 300,000, and took 879 MiB."""
+    weight = weight_of_members(members, 1)
+    kept = {id(text): sys.getsizeof(text) for each in members for text in texts_of(each)}
+    assert sum(kept.values()) <= 1_100 * weight
+
+
+def texts_of(member: Member) -> list[str]:
+    return [member.client_id, *(each.topic for each in member.assignment), *(member.subscribed or ())]
 
 
 def test_topics_that_all_members_subscribe_to_count_once() -> None:

@@ -94,7 +94,8 @@ def _classic(group: Any, limits: Limits) -> Answer:
         owned = sum(partitions_in(bytes(member.member_assignment or b"")) for member in group.members)
         if failure := crowded(f"group {group.group_id}", owned, limits):
             return failure
-        members = tuple(_classic_member(member) for member in group.members)
+        names = _Names()
+        members = tuple(_classic_member(member, names) for member in group.members)
     except Exception as error:  # noqa: BLE001 - bytes that anybody in the group may have made up
         return unanswered(f"a readable assignment of group {group.group_id} ({error})")
     return Description(
@@ -102,7 +103,15 @@ def _classic(group: Any, limits: Limits) -> Answer:
     )
 
 
-def _classic_member(member: Any) -> Member:
+class _Names(dict[str, str]):
+    """Topics' names, each of which is kept once, however many members name it."""
+
+    def __missing__(self, name: str) -> str:
+        self[name] = name
+        return name
+
+
+def _classic_member(member: Any, names: _Names) -> Member:
     encoded = bytes(member.member_assignment or b"")  # empty while the group rebalances
     decoded = ConsumerProtocolAssignment.decode(encoded) if encoded else ConsumerProtocolAssignment()
     return Member(
@@ -111,7 +120,9 @@ def _classic_member(member: Any) -> Member:
         client_id=member.client_id,
         host=_host(member.client_host),
         assignment=frozenset(
-            TopicPartition(owned.topic, number) for owned in decoded.assigned_partitions for number in owned.partitions
+            TopicPartition(names[owned.topic], number)
+            for owned in decoded.assigned_partitions
+            for number in owned.partitions
         ),
         assignor_data=bool(decoded.user_data),
         subscribed=subscribed(bytes(member.member_metadata or b"")),
@@ -131,16 +142,19 @@ def _consumer(group: Any, limits: Limits) -> Answer:
     wanted = sum(named_in(member.target_assignment) for member in group.members)
     if failure := crowded(name, max(owned, wanted), limits):
         return failure
+    names = _Names()
     members = tuple(
         Member(
             member_id=member.member_id,
             instance_id=member.instance_id,
             client_id=member.client_id,
             host=_host(member.client_host),
-            assignment=_partitions(member.assignment),
-            target=_partitions(member.target_assignment),
+            assignment=_partitions(member.assignment, names),
+            target=_partitions(member.target_assignment, names),
             epoch=member.member_epoch,
-            subscribed=None if member.subscribed_topic_regex else frozenset(member.subscribed_topic_names),
+            subscribed=None
+            if member.subscribed_topic_regex
+            else frozenset(map(names.__getitem__, member.subscribed_topic_names)),
         )
         for member in group.members
     )
@@ -149,9 +163,11 @@ def _consumer(group: Any, limits: Limits) -> Answer:
     )
 
 
-def _partitions(assignment: Any) -> frozenset[TopicPartition]:
+def _partitions(assignment: Any, names: _Names) -> frozenset[TopicPartition]:
     return frozenset(
-        TopicPartition(owned.topic_name, number) for owned in assignment.topic_partitions for number in owned.partitions
+        TopicPartition(names[owned.topic_name], number)
+        for owned in assignment.topic_partitions
+        for number in owned.partitions
     )
 
 

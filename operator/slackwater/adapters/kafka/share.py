@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
@@ -12,9 +13,12 @@ from slackwater.adapters.kafka.errors import Failure, NoRoom
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import Member
 
-_CHARACTERS: Final = 1_000
+_BYTES: Final = 1_000
 _TOPICS: Final = 10
 """Of subscriptions: these take as much memory as one partition or member does."""
+_OF_A_TOPIC: Final = _BYTES // _TOPICS
+"""Bytes of a topic's name that count with it."""
+_EMPTY: Final = sys.getsizeof("")
 
 
 class Share:
@@ -101,17 +105,31 @@ _NEWEST: Final[WeakValueDictionary[str, Share]] = WeakValueDictionary()
 
 def weight_of_members(members: Iterable[Member], partitions: int) -> int:
     """In partitions, of what is kept of them beside the group's own `partitions`, of which each is owned once."""
-    number = characters = owned = wanted = 0
-    subscribed: dict[int, int] = {}
+    number = texts = owned = wanted = 0
+    subscribed: dict[int, frozenset[str]] = {}
+    topics: set[str] = set()
     for member in members:
         number += 1
-        texts = (member.member_id, member.instance_id or "", member.client_id, member.host)
-        characters += sum(map(len, texts))
-        owned, wanted = owned + len(member.assignment), wanted + len(member.target or ())
+        texts += sum(map(_size, (member.member_id, member.instance_id or "", member.client_id, member.host)))
+        target = member.target or frozenset()
+        owned, wanted = owned + len(member.assignment), wanted + len(target)
+        topics.update(each.topic for those in (member.assignment, target) for each in those)
         if member.subscribed is not None:  # the same for most of them, mostly
-            subscribed[id(member.subscribed)] = len(member.subscribed)
+            subscribed[id(member.subscribed)] = member.subscribed
+    texts += sum(map(_size, topics)) + _of_subscriptions(subscribed.values())
     more = max(0, owned - partitions, wanted - partitions)
-    return number + characters // _CHARACTERS + sum(subscribed.values()) // _TOPICS + more
+    return number + texts // _BYTES + sum(map(len, subscribed.values())) // _TOPICS + more
+
+
+def _of_subscriptions(subscribed: Iterable[Iterable[str]]) -> int:
+    """Bytes of long names. One that several have counts once where it is one object."""
+    names = {id(name): name for those in subscribed for name in those}
+    return sum(max(0, _size(name) - _OF_A_TOPIC) for name in names.values())
+
+
+def _size(text: str) -> int:
+    """Bytes that its characters take: four each, where one of them is beyond the basic plane."""
+    return sys.getsizeof(text) - _EMPTY
 
 
 def _failure(group_id: str, message: str | None) -> Failure | None:
