@@ -20,11 +20,11 @@ _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = " \t\n\r"
 
 
-def read_list(text: str, kept: Callable[[dict[str, Any]], Any]) -> Any:
+def read_list(text: bytes, kept: Callable[[dict[str, Any]], Any]) -> Any:
     """As `json.loads`, and of each of the `items` what `kept` makes of it. Raises ValueError, and RecursionError."""
     reader = _Reader(text)
     if not reader.takes("{"):
-        return json.loads(text)
+        return json.loads(text.decode())
     found: dict[str, Any] = {}
     while not reader.takes("}"):
         if found:
@@ -39,15 +39,20 @@ def read_list(text: str, kept: Callable[[dict[str, Any]], Any]) -> Any:
 async def read_aside(text: bytes, kept: Callable[[dict[str, Any]], Any]) -> Any:
     """A long one in a thread, which others wait for one item at a time. The stack of a thread is 2 MiB at least, of
     which the deepest object that an API server takes needs three quarters."""
-    reading = partial(read_list, text.decode(), kept)
+    reading = partial(read_list, text, kept)
     return await aside(reading, "json") if len(text) > LONG else reading()
 
 
 class _Reader:
-    """Where one is in a text."""
+    """Where one is in a text, which has one character for each byte.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    Python keeps every character of a text in four bytes where one of them is beyond the basic plane. So each value that
+    is not ASCII is read for itself; no byte of UTF-8's longer characters means anything to JSON.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text.decode("latin-1")
+        self._is_ascii = self._text.isascii()
         self._at = 0
 
     def takes(self, mark: str) -> bool:
@@ -64,8 +69,12 @@ class _Reader:
 
     def value(self) -> Any:
         self.takes("")
-        value, self._at = _DECODER.raw_decode(self._text, self._at)
-        return value
+        begun = self._at
+        value, self._at = _DECODER.raw_decode(self._text, begun)
+        if self._is_ascii or (own := self._text[begun : self._at]).isascii():
+            return value
+        del value
+        return _DECODER.decode(own.encode("latin-1").decode())
 
     def items(self, kept: Callable[[dict[str, Any]], Any]) -> list[Any]:
         found: list[Any] = []
