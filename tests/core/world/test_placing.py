@@ -10,6 +10,7 @@ import pytest
 
 from slackwater.core.world.history import LONG_BEFORE_S
 from slackwater.core.world.observation import Member
+from slackwater.core.world.placing import LONGEST_NAME, named_in
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, dynamic_member, folded, fresh_pod, group, observation, pod, stranger, world
@@ -155,3 +156,24 @@ def test_by_a_node_s_clock_that_is_ahead_nobody_was_there_long_before() -> None:
 def test_a_pod_without_an_address_has_no_dynamic_member() -> None:
     nowhere = dynamic_member(0, host="", client_id="payments-0")
     assert places(given((nowhere,), (pod(0, address=""),))) == {}
+
+
+class Names(set[str]):
+    """Counts what is looked for among them."""
+
+    asked = 0
+
+    def __contains__(self, name: object) -> bool:
+        self.asked += 1
+        return super().__contains__(name)
+
+
+@pytest.mark.parametrize("length", [LONGEST_NAME - 2, LONGEST_NAME])
+@pytest.mark.parametrize("more", ["", "-", "-a" * 16_000, "-" * 32_000])
+def test_a_pod_s_name_is_found_in_a_client_id_however_long_both_are(length: int, more: str) -> None:
+    """Who chooses it may have 32,000 dashes in it: each was a text to be looked for, in each pass."""
+    names = Names({"p" * length})
+    assert named_in("p" * length + more, names) == "p" * length
+    assert named_in("p" * length + "x" + more, names) == ""
+    assert named_in(more, names) == ""
+    assert names.asked <= 3 * LONGEST_NAME

@@ -16,12 +16,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from slackwater.core.world.departures import Stay
 from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 
 ByName = Mapping[str, tuple[Member, ...]]
+
+LONGEST_NAME: Final = 253
+"""Characters of a pod's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Placing:
         pods = {pod.name: pod for pod in self.pods}
         named: defaultdict[str, list[Member]] = defaultdict(list)
         for member in self.members:
-            name = _named_in(member.client_id, pods)
+            name = named_in(member.client_id, pods)
             if name and not self.predates(member, pods[name]):
                 named[name].append(member)
         without = {name for name in self.dynamic if name not in named and (shares[name] or not at[name])}
@@ -94,7 +98,7 @@ def stays_that_ended(left: Mapping[str, Sequence[Stay]], pods: Sequence[Pod]) ->
     id have it. `left`: the same by these."""
     names, found = {pod.name for pod in pods}, defaultdict[str, list[Stay]](list)
     for place, stays in left.items():
-        if name := _named_in(place, names):
+        if name := named_in(place, names):
             found[name] += stays
     for pod in pods:
         for address in {pod.address, pod.node_address} - {""}:
@@ -111,9 +115,9 @@ def _others(standing: Mapping[str, list[Pod]], pod: Pod) -> frozenset[str]:
     return frozenset(each.name for each in standing.get(pod.address, ()) if each is not pod)
 
 
-def _named_in(client_id: str, names: Container[str]) -> str:
+def named_in(client_id: str, names: Container[str]) -> str:
     """The pod's name that a client id is, or begins with: a client of several threads adds something of its own."""
-    name = client_id
+    name = client_id[: LONGEST_NAME + 1]  # of 32,000, which may all be dashes
     while name and name not in names:
         name = name.rpartition("-")[0]
     return name
