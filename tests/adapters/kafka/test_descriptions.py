@@ -64,6 +64,18 @@ def test_a_group_of_another_kind_of_client_is_not_ours() -> None:
     assert "connect" in answer.message
 
 
+def test_of_a_long_type_little_is_said() -> None:
+    """It is kept for as long as the group is looked at, and counts in no budget."""
+    long = "x" * 3_900_000
+    rows = [ROW(group_id="sink", group_state="Stable", protocol_type=long)]
+    for answer in (
+        classic_answers(DescribeGroupsResponse(groups=rows))["sink"],
+        listed_answer("sink", SimpleNamespace(group_type=long, group_state="Stable")),
+    ):
+        assert isinstance(answer, Failure)
+        assert len(answer.message) < 500
+
+
 def test_a_group_that_no_list_has_is_dead() -> None:
     assert listed_answer("payments", None) == Description(GroupState.DEAD, GroupType.CLASSIC)
 

@@ -68,7 +68,7 @@ def listed_answer(group_id: str, listed: Any | None) -> Description | Failure:
     if str(listed.group_type).lower() in {"classic", "consumer", ""}:
         message = f"group {group_id} changed its protocol while it was looked at; this passes by itself"
         return Failure(Reason.OBSERVATION_INCOMPLETE, message)
-    return _of_another_type(group_id, f"{str(listed.group_type).lower()} group")
+    return _of_another_type(group_id, f"{shown(str(listed.group_type).lower())} group")
 
 
 def _of_another_type(group_id: str, what: str) -> Failure:
@@ -87,7 +87,7 @@ def _classic(group: Any, limits: Limits) -> Answer:
     if group.error_code != Code.NONE:
         return group_failure(group.group_id, group.error_code)
     if group.protocol_type not in _CONSUMER_PROTOCOLS:
-        return _of_another_type(group.group_id, f"group of the protocol type {group.protocol_type}")
+        return _of_another_type(group.group_id, f"group of the protocol type {shown(group.protocol_type)}")
     try:
         if failure := overcrowded(f"group {group.group_id}", len(group.members), limits):
             return failure

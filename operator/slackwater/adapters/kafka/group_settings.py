@@ -19,8 +19,10 @@ from slackwater.adapters.kafka.errors import (
     unanswered,
 )
 from slackwater.adapters.kafka.parts import Parts
+from slackwater.adapters.kafka.translated import LONGEST_CAUSE
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import shown
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION
 
 Settings = Mapping[str, str]
@@ -89,8 +91,7 @@ def _raise_unless_done(group_id: str, result: Any) -> None:
         message = f"the connection's Kafka user may not change the settings of group {group_id}: grant it AlterConfigs"
         raise KafkaRefused(f"{message} on the group", Reason.NOT_AUTHORIZED)
     if code in _REFUSED:
-        raise KafkaRefused(
-            f"Kafka refuses the settings of group {group_id}: {result.error_message}", Reason.BROKER_CANNOT
-        )
+        why = shown(str(result.error_message), LONGEST_CAUSE)
+        raise KafkaRefused(f"Kafka refuses the settings of group {group_id}: {why}", Reason.BROKER_CANNOT)
     failure = group_failure(group_id, code)
     raise KafkaUnreachable(failure.message, failure.reason)

@@ -14,10 +14,13 @@ import kafka.errors as kafka_errors
 from slackwater.adapters.kafka.counted import TooMuch
 from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.scram import WeakLogIn
+from slackwater.core.decision.words import shown
 
 TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
 _LOG_IN: Final = (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError, WeakLogIn)
 _LENGTH: Final = re.compile(r"Invalid frame length: (\d+)")
+LONGEST_CAUSE: Final = 1_000
+"""Characters. It is kept for each group of a connection."""
 _NO_LENGTH: Final = 2**29
 """Four letters, taken for a length, are more than this."""
 
@@ -56,5 +59,5 @@ def translated(error: BaseException, where: str, others: str) -> KafkaFailed:
 
 
 def _cause(error: BaseException) -> str:
-    """What kafka-python says, without its class's name."""
-    return str(error.args[0]) if error.args else type(error).__name__
+    """What kafka-python says, without its class's name; it may repeat what a broker said."""
+    return shown(str(error.args[0]), LONGEST_CAUSE) if error.args else type(error).__name__
