@@ -149,11 +149,6 @@ class Reconciler:
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
 
-    def _was_marked(self, key: Key) -> bool:
-        """There may be more pods to mark; and what an answer shows beside the mark, no watch tells again."""
-        was_marked, self._marked = key in self._marked, self._marked - {key}
-        return was_marked
-
     async def _read_again(self, key: Key, world: World, status: Json) -> tuple[World, Json] | None:
         try:
             return await self._gathering.read_again(key)

@@ -17,6 +17,7 @@ import structlog
 
 from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.broker_watch import BrokerWatch, ReadsFacts
+from slackwater.adapters.kafka.remembered import Remembered
 from slackwater.adapters.kafka.share import Share
 from slackwater.adapters.kafka.unseen import Unseen
 from slackwater.adapters.kafka.watch import Folded, Watch
@@ -111,6 +112,8 @@ class Observer:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        for watch in self._watches.values():
+            watch.end()
         await self._reader.close()
 
     def watch(self, key: str, group_id: str, topics: Iterable[str], settings: bool = False) -> None:
@@ -122,8 +125,11 @@ class Observer:
         self._share.begin(key, group_id)
         known = self._watches.get(key)
         if known is None or (known.group_id, known.topics) != (group_id, wanted):
+            if known is not None:
+                known.end()
             number = next(self._numbers) if known is None else known.number
-            self._watches[key] = Watch(group_id, wanted, settings, known is not None and known.in_motion, number=number)
+            in_motion, remembered = known is not None and known.in_motion, Remembered(key.partition("/")[0])
+            self._watches[key] = Watch(group_id, wanted, settings, in_motion, number=number, remembered=remembered)
             self._sort_in(key)
         elif known.settings != settings:
             known.settings = settings
@@ -133,7 +139,8 @@ class Observer:
 
     def unwatch(self, key: str) -> None:
         """Forget the group, with its history. Callers that wait for it get NotWatched."""
-        self._watches.pop(key, None)
+        if (watch := self._watches.pop(key, None)) is not None:
+            watch.end()
         self._sort_in(key)
         self._share.end(key)
         self._wanted.discard(key)
@@ -234,7 +241,7 @@ class Observer:
         settings_of = {watch.group_id for watch in watches.values() if watch.settings}
         try:
             views = await self._reader.observe(topics, settings_of)
-            weight = sum(_weight(views[watch.group_id]) for watch in watches.values())
+            weight = sum(_weight(views[watch.group_id]) + watch.weight for watch in watches.values())
             folded = await apart(weight, lambda: {k: each.folded(views[each.group_id]) for k, each in watches.items()})
         except BaseException:
             for key, futures in waiting.items():  # so that whoever waits learns that the task ends

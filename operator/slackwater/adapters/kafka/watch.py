@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from slackwater.adapters.kafka.remembered import Remembered, size_of
 from slackwater.adapters.kafka.sharing import shared
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
@@ -17,6 +18,8 @@ class Folded(NamedTuple):
     history: GroupHistory
     changed: bool
     """Whether anything but offsets did."""
+    size: int
+    """Of who has left."""
     gone: frozenset[str] = frozenset()
     """Internal topics that are not there: who resets a Streams application deletes them."""
 
@@ -36,6 +39,8 @@ class Watch:
     history: GroupHistory = field(default_factory=GroupHistory)
     number: int = 0
     """Who came first has the lowest."""
+    remembered: Remembered | None = None
+    """What is kept of who has left; None: nobody counts."""
 
     @property
     def asked(self) -> frozenset[str]:
@@ -47,6 +52,16 @@ class Watch:
         """Whether to look often: in motion, or not seen for a cause that passes by itself."""
         return self.in_motion or (isinstance(self.view, Unobserved) and self.view.reason.passes)
 
+    @property
+    def weight(self) -> int:
+        """Of what a look is folded into, in partitions: who has left is gone through with each."""
+        return len(self.history.departures) + len(self.history.left)
+
+    def end(self) -> None:
+        """Nobody looks at it any more."""
+        if self.remembered is not None:
+            self.remembered.end()
+
     def fold(self, seen: KafkaView) -> bool:
         """Take in a view of the group; returns whether anything but offsets changed."""
         return self.take(self.folded(seen))
@@ -57,20 +72,23 @@ class Watch:
         if isinstance(seen, Unobserved):
             since = before.since if isinstance(before, Unobserved) else seen.since
             view = replace(seen, since=since)
-            return Folded(view, interrupted(earlier), view != before)
+            return Folded(view, interrupted(earlier), view != before, size_of(earlier))
         earlier_look = before if isinstance(before, GroupObservation) else None
         observed = shared(self._narrowed(seen), earlier_look, earlier.end)
         history = advance(earlier, observed)
+        history = history if self.remembered is None else self.remembered.fitted(history)
         changed = (
             earlier_look is None
             or history.fingerprint != earlier.fingerprint
             or (observed.partitions, observed.settings) != (earlier_look.partitions, earlier_look.settings)
         )
-        return Folded(observed, history, changed, self._gone(seen))
+        return Folded(observed, history, changed, size_of(history), self._gone(seen))
 
     def take(self, folded: Folded) -> bool:
         """Returns whether anything but offsets changed."""
         self.view, self.history = folded.view, folded.history
+        if self.remembered is not None:
+            self.remembered.take(folded.size)
         known = self.internal
         self.internal = internal_topics(self.group_id, folded.view, known - folded.gone)
         return folded.changed or self.internal != known
