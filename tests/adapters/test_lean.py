@@ -30,6 +30,7 @@ from slackwater.adapters.telemetry.pod_ends import PodEnds
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, RESUME, TEMPLATE_HASH
 from slackwater.api.compact import compact
 from slackwater.api.errors import InvalidSpec
+from slackwater.api.kept import PackedJson
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.core.fleet.campaign_object import read_campaign
 from slackwater.ports import Kind
@@ -93,9 +94,22 @@ def test_a_pod_is_read_as_before() -> None:
 def test_what_the_operator_makes_is_kept_whole(kind: Kind) -> None:
     made = {
         "metadata": {**NAMED, "labels": {GROUP_LABEL: "payments"}, "ownerReferences": [OURS]},
-        "spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": "c", "env": LONG[:5_000]}]}}},
+        "spec": {"replicas": 1, "template": {"spec": {"containers": [{"name": "c", "env": LONG[:300]}]}}},
     }
     assert lean(kind, made) == made
+
+
+def test_a_large_template_is_kept_as_its_text_and_read_as_it_was() -> None:
+    """Whoever may make StatefulSets may give ours as many fellows as he likes."""
+    template = {
+        "metadata": {"annotations": {TEMPLATE_HASH: "abc"}},
+        "spec": {"containers": [{"name": "c", "env": LONG[:9_000]}]},
+    }
+    made = {"metadata": NAMED, "spec": {"replicas": 1, "template": template}}
+    kept = lean(STATEFUL_SET, made)
+    assert isinstance(kept["spec"]["template"], PackedJson)
+    assert to_workload(kept) == to_workload(made)
+    assert lean(STATEFUL_SET, kept) == kept
 
 
 def test_who_writes_replicas_stays_known() -> None:

@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 
 from slackwater.api.errors import InvalidSpec
+from slackwater.api.kept import LARGEST_SPEC, MOST_VALUES, SMALL, PackedJson, cut_to_size, unpacked, weight_of
 from slackwater.api.parsing import (
-    LARGEST_SPEC,
-    MOST_VALUES,
-    cut_to_size,
     parse_consumer_fleet,
     parse_consumer_group,
     parse_fleet_campaign,
@@ -298,6 +296,29 @@ def test_what_is_kept_of_a_spec_that_is_too_large_says_whose_group_it_claims_and
     assert problems(dict(kept)) == problems(obj)
 
 
-def test_any_other_is_kept_whole() -> None:
+def test_a_small_one_is_kept_whole() -> None:
     obj = consumer_group()
     assert cut_to_size(obj)["spec"] == obj["spec"]
+
+
+NESTED: Any = json.loads("[" + ",".join(['{"a":' * 100 + "0" + "}" * 100] * 195) + "]")
+
+
+@pytest.mark.parametrize("large", [NESTED, "я\ud800" * 20_000], ids=["values", "letters"])
+def test_a_large_one_is_kept_as_its_text_and_read_as_it_was(large: Any) -> None:
+    """Of 20,000 values, in 120 KiB, four megabytes would be kept; a hundred and fifty of these ended the operator."""
+    obj = consumer_group(template=template(x=large), groupId="orders", connectionRef={"name": "main"})
+    kept = cut_to_size(obj)
+    assert isinstance(kept["spec"], PackedJson)
+    assert kept["spec"] == {"groupId": "orders", "connectionRef": {"name": "main"}}
+    assert len(kept["spec"].text) < SMALL < kept["spec"].weight
+    assert unpacked(kept["spec"]) == obj["spec"]
+    assert cut_to_size(kept)["spec"] is kept["spec"]
+    if large is NESTED:
+        assert parse_consumer_group(kept) == parse_consumer_group(obj)
+
+
+def test_a_spec_weighs_what_python_needs_for_it() -> None:
+    assert weight_of('"aaaa"') == 6
+    assert weight_of('"яaaa"') == 24
+    assert weight_of('{"a":[1,2]}') == 11 + 3 * 200

@@ -12,7 +12,7 @@ import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.annotations import GROUP_LABEL
-from slackwater.api.parsing import CutSpec
+from slackwater.api.kept import CutSpec
 from slackwater.ports import Kind
 from slackwater.shell.handlers import API_AGAIN_S, REFUSED_AGAIN_S, configured, registered
 from slackwater.shell.queue import WorkQueue

@@ -12,7 +12,7 @@ import kopf
 import pytest
 from aiohttp import web
 
-from slackwater.api.parsing import CutSpec
+from slackwater.api.kept import CutSpec
 from slackwater.shell.lean_watch import lean_session
 from tests.shell.fakes import group_object
 

@@ -74,6 +74,7 @@ class Gathering:
         known = self._parsed.get(key)
         if known is not None and known[0] == version:
             return known[1]
+        self._parsed.pop(key, None)  # of one that is invalid by now nothing is kept
         group = parse_consumer_group(obj)
         self._parsed[key] = (version, group)
         return group
@@ -129,7 +130,7 @@ class Gathering:
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None
         self._drop_what_is_gone(known, snapshot)
-        group = self.parse(key, snapshot.group)
+        group = self.parse(key, self._as_kept(key, snapshot.group))
         written, told = self._written.get(key, {}), self._store.told_running(key)
         snapshot = replace(snapshot, written=written, told_running=told)
         return await self._join(key, snapshot, group), snapshot.group.get("status") or {}
@@ -152,6 +153,12 @@ class Gathering:
         if obj is None and known is not None:
             self._store.drop(CONSUMER_GROUP, known)
         self.take_in(obj)
+
+    def _as_kept(self, key: Key, obj: Json) -> Json:
+        """Of one for which there is no room no more is read than the store has. Another version of it may be there."""
+        kept = self._store.get(CONSUMER_GROUP, key)
+        same = kept is not None and kept["metadata"]["resourceVersion"] == obj["metadata"]["resourceVersion"]
+        return kept if kept is not None and same else obj
 
     def take_in_workload(self, key: Key, written: Json) -> None:
         """Our own write: this StatefulSet, of this generation, needs no comparison with what we want."""

@@ -40,6 +40,7 @@ from slackwater.shell.phases import spread_s
 from slackwater.shell.queue import WorkQueue, most_at_will
 from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
+from slackwater.shell.room import Room
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.signals import until_sigterm
 from slackwater.shell.store import LABELLED, LATER_KINDS, Key, Store
@@ -73,7 +74,7 @@ class Operator:
     def __init__(self, api: KubernetesApi, settings: Settings, leadership: Leadership | None = None) -> None:
         self.settings, self.api = settings, api
         api.kept = lean
-        self.store = Store()
+        self.store = Store(room=Room(settings.most_kept))
         self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
         self._refused: dict[str, str] = {}
         """Namespace that may not be read → the refusal."""

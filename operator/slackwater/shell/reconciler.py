@@ -95,7 +95,7 @@ class Reconciler:
                 return await self._deletion.go_on(group, obj)
             return await self._go_on(key, group, obj)
         except InvalidSpec as error:
-            return await self._reports.invalid(obj, error)
+            return await self._reports.invalid(self._store.get(CONSUMER_GROUP, key) or obj, error)
 
     async def _go_on(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
         """The pass over a group that is to stay. Raises InvalidSpec when what is remembered cannot be read."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
     CONSUMER_FLEET,
@@ -29,9 +28,9 @@ from slackwater.api.timestamps import moment
 from slackwater.core.world.claimed import Claimed, had_since
 from slackwater.ports import Kind
 from slackwater.shell.gone_claims import GoneClaims
+from slackwater.shell.room import Room
 
 Json = Mapping[str, Any]
-
 
 LABELLED: Final = (STATEFUL_SET, POD, SERVICE, POD_DISRUPTION_BUDGET)
 """Kinds of which only objects with our label are looked at."""
@@ -48,7 +47,6 @@ class Listener(Protocol):
     """Is told of each new version of a group, a fleet or a campaign; None: it is gone. It does not wait."""
 
     def __call__(self, kind: Kind, key: Key, obj: Json | None) -> None: ...
-
 
 _Place = TypeVar("_Place", bound=Hashable)
 _Index = dict[_Place, set["Key"]]
@@ -76,9 +74,10 @@ class Claimant(NamedTuple):
 class Store:
     """Objects by kind and key. An older version never replaces a newer one."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, now: Callable[[], float] = time.time, room: Room | None = None) -> None:
         self._now = now
         self.listener: Listener | None = None
+        self._room = room or Room()
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
         self._pods_of: _Index[Key] = {}
         self._claimants: _Index[str] = {}
@@ -86,7 +85,7 @@ class Store:
         self._asked: dict[Key, Claimant] = {}
         """Found out once for each version of a ConsumerGroup, where somebody asks."""
         self._claimants_in: _Index[tuple[str, str]] = {}
-        """The same of one namespace: (Kafka group id, namespace) → those of it."""
+        """(Kafka group id, namespace) → those of it."""
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
         self._newest: dict[Kind, int] = defaultdict(int)
@@ -121,8 +120,7 @@ class Store:
         there = self.get(CONSUMER_GROUP, group)
         if there is None:
             return Claimant(connection_of({"metadata": {"namespace": group.namespace}}), None, "")
-        made_at = str(there["metadata"].get("creationTimestamp") or "")
-        self._asked[group] = found = Claimant(connection_of(there), claimed_in(there), made_at)
+        self._asked[group] = found = Claimant(connection_of(there), claimed_in(there), _made_at(there))
         return found
 
     def claimed_before(self, key: Key, group_id: str) -> Claimed | None:
@@ -142,9 +140,9 @@ class Store:
         """Take in an object; returns the ConsumerGroups to which that makes a difference."""
         key = key_of(obj)
         known = self._objects[kind].get(key)
-        if known is not None and _version(known) >= _version(obj):
+        if known is not None and _version(known) >= _version(obj) and not self._room.has_come(known, obj):
             return ()
-        obj = lean(kind, obj)
+        obj = self._room.kept(kind, obj)
         self._objects[kind][key] = obj
         self._newest[kind] = max(self._newest[kind], _version(obj))
         self._tell(kind, key, obj)
@@ -177,27 +175,26 @@ class Store:
         if kind in CONNECTIONS:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
+            self._room.release(*key)
             self._asked.pop(key, None)
             self._gone_claims.remember(key, _claimed(known), claimed_in(known))
             self._use(key, known, None)
             return (key, *self._claim(key, known, None))
         group = owner(kind, known)
-        if group is None:
-            return ()
         if kind is POD:
             _move(self._pods_of, key, group, None)
-        return (group,)
+        return () if group is None else (group,)
 
     def replace(
         self, kind: Kind, objects: Iterable[Json], listed_version: int, unlisted: Collection[str] = ()
     ) -> set[Key]:
         """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
-        what is newer than the list stays. `unlisted`: namespaces that could not be listed; what is there stays, too."""
-        listed = {key_of(obj): obj for obj in objects}
+        what is newer than the list stays; who is older has room first. `unlisted`: namespaces that could not be listed;
+        what is there stays, too."""
+        listed = {key_of(obj): obj for obj in sorted(objects, key=_made_at)}
         changed = {group for obj in listed.values() for group in self.put(kind, obj)}
-        known = self._objects[kind].items()
-        vanished = [obj for key, obj in known if key not in listed and key.namespace not in unlisted]
-        for obj in vanished:
+        known = list(self._objects[kind].items())
+        for obj in (obj for key, obj in known if key not in listed and key.namespace not in unlisted):
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
@@ -288,6 +285,10 @@ def claimed_in(group: Json) -> Claimed | None:
         return None
     made_at = moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0
     return replace(claimed, at=had_since(claimed, made_at))
+
+
+def _made_at(obj: Json) -> str:
+    return str(obj["metadata"].get("creationTimestamp") or "")
 
 
 def _spec_of(obj: Json) -> tuple[str, int]:

@@ -21,8 +21,8 @@ from slackwater.adapters.cluster.paths import (
 from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
 from slackwater.api.compact import compact
+from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, PackedJson, cut_selecting, cut_to_size, packed
 from slackwater.api.packed import pods_packed
-from slackwater.api.parsing import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_selecting, cut_to_size
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -126,7 +126,10 @@ def _is_many(value: object) -> bool:
 
 def _spec(kind: Kind, spec: Json) -> Json:
     if not _is_large(spec):
-        return pods_packed(spec) if kind is STATEFUL_SET else spec
+        if kind is not STATEFUL_SET:
+            return spec
+        template = packed(spec.get("template", {}), {})
+        return {**spec, "template": template} if isinstance(template, PackedJson) else pods_packed(spec)
     if kind is not STATEFUL_SET:
         return {}
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}

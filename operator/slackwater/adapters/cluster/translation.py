@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from slackwater.api.annotations import FIELD_MANAGER, GROUP_LABEL, REJOINED, TEMPLATE_HASH
+from slackwater.api.kept import unpacked
 from slackwater.api.timestamps import moment
 from slackwater.core.decision.words import shown
 from slackwater.core.world.identity import number_in
@@ -36,6 +37,7 @@ def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
     metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status", {})
     update = spec.get("updateStrategy", {})
     controller: Json = next((o for o in metadata.get("ownerReferences", ()) if o.get("controller")), {})
+    template = unpacked(spec["template"])
     return Workload(
         name=metadata["name"],
         uid=metadata["uid"],
@@ -47,10 +49,10 @@ def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
         strategy=UpdateStrategy(update.get("type", "RollingUpdate")),
         current_revision=status.get("currentRevision", ""),
         update_revision=status.get("updateRevision", ""),
-        template_hash=_template_hash(spec["template"]),
+        template_hash=_template_hash(template),
         owner_uid=controller.get("uid", ""),
         owner=f"{controller['kind']} {controller['name']}" if controller else "",
-        template=spec["template"],
+        template=template,
         as_written=(metadata["uid"], metadata.get("generation")) == written,
         start=(spec.get("ordinals") or {}).get("start", 0),
         fixed={name: spec[name] for name in _FIXED if name in spec},

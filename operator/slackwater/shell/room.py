@@ -1,0 +1,68 @@
+"""How much is kept of the ConsumerGroups of one namespace together: whoever writes them may write a thousand, each as
+large as is read. Small ones do not count. Who came first keeps the place; of any other stays what names it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from slackwater.adapters.cluster.lean import lean
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.api.kept import SMALL, CutSpec, PackedJson, naming
+from slackwater.ports import Kind
+
+Json = Mapping[str, Any]
+
+MOST: Final = 30_000_000
+"""Bytes, of what is over `SMALL` of each."""
+
+
+class NoRoom(CutSpec):
+    """Of a spec that would be read, were there not so many large ones beside it. It comes back with the next list."""
+
+
+class Room:
+    """By namespace and name. For the event loop alone."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._had: dict[str, dict[str, int]] = {}
+
+    def kept(self, kind: Kind, obj: Json) -> Json:
+        """What is kept of an object; what an earlier version of it had is free."""
+        kept = lean(kind, obj)
+        return self._admitted(kept) if kind is CONSUMER_GROUP else kept
+
+    def has_come(self, known: Json, obj: Json) -> bool:
+        """Whether there is room by now for the same version of what had none."""
+        if not isinstance(known.get("spec"), NoRoom):
+            return False
+        metadata, spec = obj["metadata"], lean(CONSUMER_GROUP, obj)["spec"]
+        is_same = metadata["resourceVersion"] == known["metadata"]["resourceVersion"]
+        return is_same and isinstance(spec, PackedJson) and self._fits(metadata["namespace"], spec)
+
+    def release(self, namespace: str, name: str) -> None:
+        had = self._had.get(namespace, {})
+        had.pop(name, None)
+        if not had:
+            self._had.pop(namespace, None)
+
+    def _admitted(self, obj: Json) -> Json:
+        spec, namespace, name = obj.get("spec"), obj["metadata"]["namespace"], obj["metadata"]["name"]
+        self.release(namespace, name)
+        if not isinstance(spec, PackedJson):
+            return obj
+        if not self._fits(namespace, spec):
+            return {**obj, "spec": NoRoom(spec, self._problem(spec))}
+        self._had.setdefault(namespace, {})[name] = spec.weight - SMALL
+        return obj
+
+    def _fits(self, namespace: str, spec: PackedJson) -> bool:
+        return sum(self._had.get(namespace, {}).values()) + spec.weight - SMALL <= self._most
+
+    def _problem(self, spec: PackedJson) -> str:
+        return (
+            f"spec takes {spec.weight:,} bytes of memory, and the large specs of this namespace together take all of"
+            f" the {self._most:,} that they may: make some smaller, or delete some (long lists and texts go into a"
+            " ConfigMap); the operator can raise observation.mostPerNamespace."
+        )
