@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.kept import LARGEST_SPEC, MOST_VALUES, SMALL, PackedJson, cut_to_size, unpacked, weight_of
+from slackwater.api.kept import LARGEST_SPEC, MOST_VALUES, SMALL, CutSpec, PackedJson, cut_to_size, unpacked, weight_of
 from slackwater.api.parsing import (
     parse_consumer_fleet,
     parse_consumer_group,
@@ -219,6 +219,38 @@ def test_a_written_template_is_its_readers_to_change() -> None:
     taken["spec"]["containers"][0]["env"] = [{"name": "ADDED", "value": "later"}]
     taken["spec"]["containers"].append({"name": "another"})
     assert group.spec.template.to_manifest() == parse_consumer_group(consumer_group()).spec.template.to_manifest()
+
+
+def test_what_is_not_modelled_of_a_template_is_not_copied() -> None:
+    """Of 20,000 values each copy took four megabytes and 15 ms, in each plan."""
+    spec = parse_consumer_group(consumer_group(template=template(x=[{"a": 0}]))).spec.template.spec
+    assert spec.to_manifest()["x"] is (spec.model_extra or {})["x"]
+
+
+def version(number: int, **changes: Any) -> Manifest:
+    obj = consumer_group(**changes)
+    obj["metadata"] |= {"uid": "u", "generation": 1, "resourceVersion": str(number)}
+    return obj
+
+
+def test_a_spec_is_read_once_for_each_generation() -> None:
+    first = parse_consumer_group(version(1))
+    again = parse_consumer_group(version(2), first)
+    assert again.spec is first.spec
+    assert again == parse_consumer_group(version(2))
+
+
+@pytest.mark.parametrize("other", [{"uid": "v"}, {"generation": 2}, {"uid": ""}, {"generation": 0}], ids=str)
+def test_another_spec_is_read_again(other: dict[str, Any]) -> None:
+    obj = version(2, replicas=5)
+    obj["metadata"] |= other
+    assert parse_consumer_group(obj, parse_consumer_group(version(1))).spec.replicas == 5
+
+
+def test_what_is_kept_no_longer_is_not_read_from_an_earlier_version() -> None:
+    cut = {**version(2), "spec": CutSpec({}, "there is no room.")}
+    with pytest.raises(InvalidSpec, match="there is no room"):
+        parse_consumer_group(cut, parse_consumer_group(version(1)))
 
 
 def test_the_assignor_is_the_consumers_own_matter_without_a_target() -> None:

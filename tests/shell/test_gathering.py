@@ -17,6 +17,7 @@ from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.store import Store
+from slackwater.shell.turns import Turns
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, group_object
 
 HEARD_AT = 50.0
@@ -102,7 +103,7 @@ async def test_a_memory_is_parsed_once_for_each_version_however_often_it_is_pass
     group = stage.gathering.parse(KEY, obj)
     for _ in range(3):
         world, _ = await stage.gathering.from_store(KEY, group)
-        fresh = await stage.gathering.read_again(KEY)
+        fresh = await stage.gathering.read_again(KEY, Turns())
         assert fresh is not None
         assert world.memory == fresh[0].memory
     assert parsed == ["Progressing"]
@@ -125,7 +126,7 @@ async def test_a_group_that_has_left_the_store_meanwhile_remembers_nothing() -> 
     stage = Stage(revisions=0)
     world, status = await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, group_object()))
     assert (world.memory, status) == (RolloutMemory(), {})
-    assert await stage.gathering.read_again(KEY) is None
+    assert await stage.gathering.read_again(KEY, Turns()) is None
 
 
 def controlled(name: str, uid: str, by: str, **rest: Any) -> dict[str, Any]:
@@ -153,7 +154,7 @@ async def test_when_a_watch_told_that_a_container_runs_is_known_of_what_is_read_
     for kind, obj in objects.items():
         stage.store.put(kind, stage.api.add(kind, obj))
     stored, _ = await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, objects[CONSUMER_GROUP]))
-    read = await stage.gathering.read_again(KEY)
+    read = await stage.gathering.read_again(KEY, Turns())
     assert read is not None
     assert [pod.told_running_at for pod in (*stored.pods, *read[0].pods)] == [HEARD_AT, HEARD_AT]
 
@@ -204,6 +205,7 @@ async def test_a_pod_whose_container_is_another_one_by_now_is_read_again() -> No
     with_pod(stage, 0, containerStatuses=[{"name": "consumer", "state": running}, {"name": "proxy", "state": {}}])
     assert (await pods(stage, group))[0].started_at is not None
     renamed = group_object(version=2)
+    renamed["metadata"]["generation"] = 2
     renamed["spec"]["template"]["spec"]["containers"][0]["name"] = "proxy"
     stage.store.put(CONSUMER_GROUP, renamed)
     assert (await pods(stage, stage.gathering.parse(KEY, renamed)))[0].started_at is None

@@ -48,6 +48,11 @@ def operator(*failures: Exception) -> Operator:
     return Operator(api, Settings.model_validate({}))
 
 
+def test_whoever_takes_from_the_queue_has_the_turns_of_those_who_plan() -> None:
+    started = operator()
+    assert started.reconciler.turns is started.queue.turns
+
+
 @asynccontextmanager
 async def working(part: Any) -> AsyncIterator[None]:
     task = asyncio.create_task(part)

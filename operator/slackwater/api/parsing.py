@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.kept import SELECT_BY_LESS, too_large, too_many, unpacked
+from slackwater.api.kept import SELECT_BY_LESS, CutSpec, too_large, too_many, unpacked
 from slackwater.api.model import ApiModel
 from slackwater.api.packed import pods_unpacked
 from slackwater.api.resources import (
@@ -25,11 +25,18 @@ from slackwater.api.sentences import sentences
 M = TypeVar("M", bound=ApiModel)
 
 
-def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
-    """Read a ConsumerGroup; InvalidSpec names every problem."""
+def parse_consumer_group(obj: Mapping[str, Any], before: ConsumerGroup | None = None) -> ConsumerGroup:
+    """Read a ConsumerGroup; InvalidSpec names every problem. `before`: an earlier version of it, whose spec is not read
+    again where it is the same."""
+    spec = obj.get("spec") if isinstance(obj, Mapping) else None
+    if (
+        before is not None
+        and _has_spec_of(before, obj)
+        and not (isinstance(spec, CutSpec) or too_many(obj["metadata"]))
+    ):
+        return _parse(ConsumerGroup, {**obj, "spec": before.spec})
     if problem := _problem_of_size(obj):
         raise InvalidSpec(_subject(ConsumerGroup, obj), (problem,))
-    spec = obj.get("spec") if isinstance(obj, Mapping) else None
     if not isinstance(spec, Mapping):
         return _parse(ConsumerGroup, obj)
     return _parse(ConsumerGroup, {**obj, "spec": pods_unpacked(unpacked(spec))})
@@ -58,6 +65,13 @@ def _parse_selecting(model: type[M], obj: Mapping[str, Any]) -> M:
     if problem:
         raise InvalidSpec(_subject(model, obj), (problem,))
     return _parse(model, obj)
+
+
+def _has_spec_of(before: ConsumerGroup, obj: Mapping[str, Any]) -> bool:
+    """Only a change of the spec makes a new generation, and a new object begins with 1 under another uid."""
+    metadata = obj["metadata"]
+    known = before.metadata.uid, before.metadata.generation
+    return all(known) and (metadata.get("uid"), metadata.get("generation")) == known
 
 
 def _problem_of_size(obj: object) -> str:

@@ -5,7 +5,7 @@ Everything else is kept as it was written; the StatefulSet's own validation judg
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, JsonValue
 
@@ -18,6 +18,19 @@ class KubernetesPart(ApiModel):
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, JsonValue] = Field(init=False)
+
+    def to_manifest(self) -> dict[str, Any]:
+        """This part exactly as it was written. What is modelled is its reader's to change; the rest is not copied:
+        there may be megabytes of it, and each plan asks."""
+        given = ((name, field) for name, field in type(self).model_fields.items() if name in self.model_fields_set)
+        modelled = {field.alias or name: _as_written(getattr(self, name)) for name, field in given}
+        return modelled | self.__pydantic_extra__
+
+
+def _as_written(value: Any) -> Any:
+    if isinstance(value, KubernetesPart):
+        return value.to_manifest()
+    return [_as_written(each) for each in value] if isinstance(value, tuple) else value
 
 
 class EnvVar(KubernetesPart):
@@ -45,17 +58,9 @@ class PodSpec(KubernetesPart):
     def pods_are_restarted(self) -> bool:
         return self.restart_policy in (None, "Always")
 
-    def to_manifest(self) -> dict[str, JsonValue]:
-        """The spec exactly as it was written."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
-
 
 class PodTemplate(KubernetesPart):
     """Template of the consumers' pods, as in a StatefulSet."""
 
     spec: PodSpec
     """The pods. The operator adds the client settings to the consumer's container; see spec.client."""
-
-    def to_manifest(self) -> dict[str, JsonValue]:
-        """The template exactly as it was written."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)

@@ -33,6 +33,7 @@ from slackwater.shell.known_pods import KnownPods
 from slackwater.shell.memories import Memories
 from slackwater.shell.pod_events import PodEvents
 from slackwater.shell.store import Key, Store, connection_key
+from slackwater.shell.turns import Turns
 
 Json = Mapping[str, Any]
 
@@ -75,7 +76,7 @@ class Gathering:
         if known is not None and known[0] == version:
             return known[1]
         self._parsed.pop(key, None)  # of one that is invalid by now nothing is kept
-        group = parse_consumer_group(obj)
+        group = parse_consumer_group(obj, None if known is None else known[1])
         self._parsed[key] = (version, group)
         return group
 
@@ -118,14 +119,16 @@ class Gathering:
         self._doubted_at[key] = now
         return True
 
-    async def read_again(self, key: Key) -> tuple[World, Json] | None:
-        """Read everything from where it is true. None when the group is gone or being deleted."""
+    async def read_again(self, key: Key, turns: Turns) -> tuple[World, Json] | None:
+        """Read everything from where it is true; `turns`: of those who make worlds of what was read. None when the
+        group is gone or being deleted."""
         await self._connections.look_now(key)
         known = [(STATEFUL_SET, each) for each in self._workloads(key)]
         known += [(POD, each) for each in self._store.pods_of(key)]
         remembered = partial(self.remembered, key)
         reads = partial(read_connection, self._api, self._connections.own_namespace, key.namespace)
         snapshot = await read_snapshot(self._api, key.namespace, key.name, remembered, reads)
+        await turns.mine()
         self.take_in_or_drop(key, None if snapshot is None else snapshot.group)
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None

@@ -96,6 +96,7 @@ class Operator:
         fleets = self.fleets.fleets
         witnesses = (self.metrics, self.telemetry, fleets, self.fleets.campaigns)
         self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses, fleets)
+        self.reconciler.turns = self.queue.turns
         self.telemetry.publish(self.metrics)
         self.metrics.count_groups(lambda: self.store.count(CONSUMER_GROUP))
         self.metrics.count_requests(

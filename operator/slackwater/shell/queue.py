@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
 from slackwater.shell.bucket import Bucket
+from slackwater.shell.turns import Turns
 
 K = TypeVar("K", bound=Hashable)
 
@@ -55,7 +56,8 @@ class WorkQueue(Generic[K]):
         self._failures: dict[K, int] = {}
         self._sequence = 0
         self._wake = asyncio.Event()
-        self._turn = asyncio.Lock()
+        self.turns = Turns()
+        """Of those who take from it, and of whoever else computes in the same event loop."""
 
     def add(self, key: K) -> None:
         """Have it worked on soon; once more after the work in hand, if it is in hand."""
@@ -82,12 +84,11 @@ class WorkQueue(Generic[K]):
         """Wait for a key and take it in hand; `done` gives it back. One key is taken in each turn of the event loop: a
         pass that finds nothing waits for nobody, and thousands may be due."""
         while True:
-            async with self._turn:
-                await asyncio.sleep(0)
-                self._move_due()
-                if (tenant := self._next_tenant()) is not None:
-                    return self._take_of(tenant[0])
-                self._wake.clear()
+            await self.turns.mine()
+            self._move_due()
+            if (tenant := self._next_tenant()) is not None:
+                return self._take_of(tenant[0])
+            self._wake.clear()
             await self._wait_for_work()
 
     def done(self, key: K) -> None:

@@ -44,6 +44,7 @@ from slackwater.shell.refusals import Refusals
 from slackwater.shell.reports import Reports
 from slackwater.shell.sayings import Sayings
 from slackwater.shell.store import Key, Store, key_of
+from slackwater.shell.turns import Turns
 from slackwater.shell.unanswered import Unanswered, UnansweredStatus
 from slackwater.shell.witnesses import Witness
 
@@ -72,15 +73,15 @@ class Reconciler:
         self._gathering = Gathering(api, store, connections, advice, now, fleets)
         self._sayings = Sayings(fleets)
         self._post = Post(api)
-        self._deletion = Deletion(
-            api, connections, Claims(store, connections), self._gathering.take_in, now, self._acted
-        )
+        claims = Claims(store, connections)
+        self._deletion = Deletion(api, connections, claims, self._gathering.take_in, now, self._acted)
         self._companions = Companions(api, store)
         self._refusals = Refusals()
         self._reports = Reports(api, self._gathering.take_in, now)
         self._marks = Marks(api, store, now)
         self._told = ToldRefusals()
         self._unanswered = Unanswered()
+        self.turns = Turns()
         self._witnesses = witnesses
 
     async def reconcile(self, key: Key) -> float | None:
@@ -119,13 +120,12 @@ class Reconciler:
             world, status = await self._gathering.from_store(key, group)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
-        planned, decided = self._sayings.plan(key, world)
+        planned, decided = await self._plan(key, world)
         if matters(world, decided) or self._gathering.doubts(key, world):
-            fresh = await self._read_again(key, world, status)
-            if fresh is None:
+            if (fresh := await self._read_again(key, world, status)) is None:
                 return AT_ONCE
             world, status = fresh
-            planned, decided = self._sayings.plan(key, world)
+            planned, decided = await self._plan(key, world)
         world = planned
         await self._tell_of_unanswered(key, world, status, decided)
         refused = self._refusals.get(key)
@@ -134,6 +134,7 @@ class Reconciler:
         if not self._gathering.may_write(key, world, decided.memory):
             return AT_ONCE
         await self._remember(key, world, decided, status)
+        await self.turns.mine()
         for witness in self._witnesses:
             witness.decided(key, world, decided)
         comes = decided.act is not None  # of a group that is held, and has nothing, nothing is made
@@ -141,6 +142,7 @@ class Reconciler:
         if unfit is not None and not world.sets:
             raise unfit
         done = await self._act(key, world, decided)
+        await self.turns.mine()
         for witness in self._witnesses:
             witness.saw(key, world, decided, done)
         if unfit is not None:
@@ -149,9 +151,14 @@ class Reconciler:
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
 
+    async def _plan(self, key: Key, world: World) -> tuple[World, Decision]:
+        """Of a large spec, or a large group, a tenth of a second."""
+        await self.turns.mine()
+        return self._sayings.plan(key, world)
+
     async def _read_again(self, key: Key, world: World, status: Json) -> tuple[World, Json] | None:
         try:
-            return await self._gathering.read_again(key)
+            return await self._gathering.read_again(key, self.turns)
         except ClusterRefused as error:  # the condition says so, though nothing can be decided
             refusal = Hold(Reason.CLUSTER_REFUSED, str(error))
             await self._remember(key, world, Decision(world.memory, hold=refusal), status)
@@ -242,9 +249,9 @@ class Reconciler:
     async def _looked_again(self, key: Key, world: World, act: Act) -> tuple[World, Act | None]:
         """The same act in the world by a new look, if it is still the next one; else none, and the next pass decides.
         What was written for it took long, and would take as long in each pass: that remembers the moment of its act."""
-        fresh = await self._gathering.read_again(key)
+        fresh = await self._gathering.read_again(key, self.turns)
         if fresh is not None:
-            planned, decided = self._sayings.plan(key, fresh[0])
+            planned, decided = await self._plan(key, fresh[0])
             again = decided.act
             same = again is not None and without_version(again) == without_version(act)
             if again is not None and same and not is_out_of_date(planned, again, self._now()):
@@ -269,9 +276,8 @@ class Reconciler:
     async def _say(self, group: ConsumerGroup, notes: Iterable[Note], *, of_act: bool) -> None:
         for note in notes:
             if note.of_act is of_act:
-                _log.info(
-                    "event", group=f"{group.namespace}/{group.name}", reason=note.reason.value, message=note.message
-                )
+                name = f"{group.namespace}/{group.name}"
+                _log.info("event", group=name, reason=note.reason.value, message=note.message)
                 await self._post.send(group, note, self._now())
 
     async def _forget(self, key: Key) -> None:

@@ -35,6 +35,16 @@ def test_the_same_group_gives_the_same_template() -> None:
     assert rendered(group()) == rendered(group())
 
 
+def test_what_is_rendered_leaves_the_group_as_it_was() -> None:
+    """Most of its template is not copied."""
+    written = template(env=("X",), readinessGates=[{"conditionType": "a"}], volumes=[{"name": "v"}])
+    written["metadata"] |= {"annotations": {"a": "b"}}
+    of = group(template=written, readinessGate=True)
+    first = render_template(of, BOOTSTRAP, Profile.COOPERATIVE, restart="now")
+    assert render_template(of, BOOTSTRAP, Profile.COOPERATIVE, restart="now") == first
+    assert of.spec.template.to_manifest() == written
+
+
 def test_what_concerns_no_pod_gives_the_same_template() -> None:
     plain = rendered(group())
     for other in (group(replicas=9), group(rollout={"stableFor": "1s"}), group(generation=7, annotations={"x": "y"})):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from slackwater.api.client import Library
 from slackwater.api.rollout import RolloutStrategy

@@ -54,8 +54,8 @@ def render_template(
     `session_bounds`: what the brokers allow classic sessions to be, where that is known to bind. `restart`: the token
     of the last `restart` that was obeyed; the annotation itself may be gone.
     """
-    body: Json = group.spec.template.to_manifest()  # a new one for each call, ours to change
-    metadata = body["metadata"] = body.get("metadata") or {}
+    body: Json = group.spec.template.to_manifest()  # what is changed of it below is a new one for each call
+    metadata = body["metadata"] = {**(body.get("metadata") or {})}
     metadata["labels"] = {**(metadata.get("labels") or {}), **selector(group)}
     if restart:
         metadata["annotations"] = {**(metadata.get("annotations") or {}), RESTARTED_AT: restart}
