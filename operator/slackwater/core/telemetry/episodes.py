@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slackwater.api.telemetry.words import RestartMode, RestartReason
@@ -10,6 +11,8 @@ from slackwater.core.telemetry.causes import with_reason
 from slackwater.core.telemetry.holdings import Holding
 from slackwater.core.telemetry.lives import Episode, Life
 from slackwater.core.telemetry.sight import Sight
+from slackwater.core.world.observation import TopicPartition
+from slackwater.core.world.world import World
 
 
 def episode_id(sight: Sight, place: str, member_ids: frozenset[str]) -> str:
@@ -77,10 +80,19 @@ def _with_owners(
     if held is None or kafka is None:
         return replace(episode, unwatched=True)
     own = episode.member_ids | (successor.member_ids if successor is not None else frozenset())
-    others = (member.assignment for member in kafka.members if member.member_id not in own)
-    taken = any(not assignment.isdisjoint(episode.partitions or ()) for assignment in others)
+    owners = sight.world.once(_owners)
+    taken = any(owner not in own for each in episode.partitions or () for owner in owners.get(each, ()))
     expired = episode.instance_id is not None and episode.place not in held
     if taken or expired or episode.evicted:
         return replace(episode, evicted=True)
     is_known = successor is not None and not episode.unwatched
     return replace(episode, evicted=False if is_known else None)
+
+
+def _owners(world: World) -> Mapping[TopicPartition, Sequence[str]]:
+    """By partition, the ids of the members that own it. Thousands of members may be away at the same time."""
+    owners: defaultdict[TopicPartition, list[str]] = defaultdict(list)
+    for member in world.seen.members if world.seen is not None else ():
+        for partition in member.assignment:
+            owners[partition].append(member.member_id)
+    return owners

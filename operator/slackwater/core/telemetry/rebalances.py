@@ -76,7 +76,7 @@ def follow_rebalances(
 
 
 def _calm(sight: Sight, kafka: GroupObservation) -> Calm:
-    strange = find_strangers(sight.world, kafka)
+    strange = frozenset(find_strangers(sight.world, kafka))  # there may be thousands
     members = {_key(m): Standing(m.member_id, m.instance_id, m.assignment, m in strange) for m in kafka.members}
     return Calm(members, kafka.type, kafka.assignor, kafka.epoch, sight.world.replicas)
 
