@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import atheris
@@ -14,7 +15,10 @@ with atheris.instrument_imports(include=["slackwater.api"]):
 from tests.api.manifests import consumer_group, kafka_connection
 from tests.fuzz.play import play
 
-PARSERS = {"ConsumerGroup": parse_consumer_group, "KafkaConnection": parse_kafka_connection}
+PARSERS: dict[str, Callable[[Any], object]] = {
+    "ConsumerGroup": parse_consumer_group,
+    "KafkaConnection": parse_kafka_connection,
+}
 
 
 def target(data: bytes) -> None:

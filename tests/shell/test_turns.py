@@ -11,6 +11,7 @@ import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
 from slackwater.core.decision.decision import Decision
+from slackwater.core.plan import plan
 from slackwater.core.world.world import World
 from slackwater.shell import reconciler
 from slackwater.shell.store import Key
@@ -69,7 +70,7 @@ async def test_passes_whose_answers_come_at_once_compute_one_after_the_other(mon
     """A plan of a large spec takes a tenth of a second: sixteen of them in one iteration kept probes waiting."""
     iterations = Iterations()
     computed = {"plan": list[int](), "decided": list[int](), "saw": list[int]()}
-    plan, waiting, come = reconciler.plan, list[None](), asyncio.Event()
+    waiting, come = list[None](), asyncio.Event()
 
     def planned(world: World) -> Decision:
         computed["plan"].append(iterations.now)
