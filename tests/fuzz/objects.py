@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import atheris
@@ -15,10 +14,7 @@ with atheris.instrument_imports(include=["slackwater.api"]):
 from tests.api.manifests import consumer_group, kafka_connection
 from tests.fuzz.play import play
 
-PARSERS: dict[str, Callable[[Any], object]] = {
-    "ConsumerGroup": parse_consumer_group,
-    "KafkaConnection": parse_kafka_connection,
-}
+PARSERS = {"ConsumerGroup": parse_consumer_group, "KafkaConnection": parse_kafka_connection}
 
 
 def target(data: bytes) -> None:
@@ -27,7 +23,7 @@ def target(data: bytes) -> None:
     except (ValueError, RecursionError):
         return  # no API server and no YAML file gives us that
     kind = found.get("kind") if isinstance(found, dict) else None
-    parse = PARSERS.get(kind if isinstance(kind, str) else "", parse_consumer_group)
+    parse: Any = PARSERS.get(kind if isinstance(kind, str) else "", parse_consumer_group)
     try:
         parse(found)
     except InvalidSpec as error:

@@ -79,3 +79,8 @@ def step(ordinal: int, at: float, before: Mapping[str, str] | None = None) -> Ro
 def view(at: float, group_members: Iterable[Member], **changes: Any) -> World:
     seen = observation(group_members, NOW + at)
     return world(now=NOW + at, kafka=seen, **changes)
+
+
+def sight_of(seen: World) -> Sight:
+    """Of a pass in which nothing is done."""
+    return Sight(seen, Decision(seen.memory))

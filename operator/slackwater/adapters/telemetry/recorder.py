@@ -1,21 +1,24 @@
 """Events on their way to a sink: a bounded buffer, so that recording never waits for anything and never fails.
 
-What does not fit any more is dropped and counted, the newest first: a row of facts that breaks off can be read, one
-with holes cannot. A sink that is away is tried again, with pauses that grow. What it took may be written twice, after
-a failure or at the end: who reads events tells doubles by their ids.
+What does not fit any more is dropped and counted, of whichever namespace has most, the newest first: a row of facts
+that breaks off can be read, one with holes cannot. Each group has a share of its own. A sink that is away is tried
+again, with pauses that grow. What it took may be written twice, after a failure or at the end: who reads events tells
+doubles by their ids.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import Iterable
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
 from enum import StrEnum
-from itertools import islice
 from typing import Final, NoReturn
 
 import structlog
 
+from slackwater.adapters.telemetry.buffer import Buffer
+from slackwater.adapters.telemetry.shares import Shares
 from slackwater.adapters.telemetry.sinks import Line, Sink, SinkUnavailable
 from slackwater.api.telemetry.events import Event, write_line
 
@@ -33,6 +36,8 @@ class Dropped(StrEnum):
     """Why an event was not written."""
 
     BUFFER_FULL = "BufferFull"
+    TOO_MUCH = "TooMuch"
+    """Its group has used up its share, or it is longer than an event of members that are ours."""
     REFUSED = "Refused"
     """The sink can never take it, for example because it is too long."""
     ENDING = "Ending"
@@ -45,15 +50,19 @@ class Recorder:
     """`run` has to be running for anything to be written."""
 
     def __init__(
-        self, sink: Sink, *, capacity: int = CAPACITY, largest: int = LARGEST, again_s: tuple[float, ...] = AGAIN_S
+        self,
+        sink: Sink,
+        *,
+        capacity: int = CAPACITY,
+        largest: int = LARGEST,
+        again_s: tuple[float, ...] = AGAIN_S,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sink = sink
-        self._capacity = capacity
-        self._largest = largest
-        self._size = 0
-        """Bytes of what waits, but for what is in hand."""
         self._again_s = again_s
-        self._waiting: deque[Line] = deque()
+        self._waiting = Buffer(capacity, largest)
+        """But for what is in hand."""
+        self._shares = Shares(now)
         self._in_hand: tuple[Line, ...] = ()
         self._some = asyncio.Event()
         self._failures = 0
@@ -71,12 +80,13 @@ class Recorder:
         for event in events:
             self.recorded[event.type.value] += 1
             line = Line(event.key, write_line(event))
-            if self.waiting >= self._capacity or self._size + len(line.text) > self._largest:
-                self.dropped[Dropped.BUFFER_FULL] += 1
+            if not self._shares.take(line):
+                self.dropped[Dropped.TOO_MUCH] += 1
                 continue
-            self._waiting.append(line)
-            self._size += len(line.text)
-            self._some.set()
+            if left_out := self._waiting.add(line, len(self._in_hand)):
+                self.dropped[Dropped.BUFFER_FULL] += left_out
+            if self._waiting:
+                self._some.set()
 
     async def run(self) -> NoReturn:
         """Write for ever."""
@@ -101,7 +111,7 @@ class Recorder:
     async def _write_batch(self) -> bool:
         """Whether the sink took all of it; if not, the rest stays in hand."""
         if not self._in_hand:
-            self._in_hand = self._next()
+            self._in_hand = self._waiting.next(BATCH)
         try:
             self.dropped[Dropped.REFUSED] += await self._sink.write(self._in_hand)
         except SinkUnavailable as error:
@@ -120,12 +130,6 @@ class Recorder:
         if not self._waiting:
             self._some.clear()
         return True
-
-    def _next(self) -> tuple[Line, ...]:
-        batch = tuple(islice(self._waiting, BATCH))
-        for _ in batch:
-            self._size -= len(self._waiting.popleft().text)
-        return batch
 
     def _tell(self, problem: str) -> None:
         """Once for each problem."""
