@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -113,7 +114,7 @@ async def test_pods_are_asked_for_their_poll_times(monkeypatch: pytest.MonkeyPat
         "10.0.0.6": ZeroDivisionError("a bug"),
     }
 
-    async def read(address: str, endpoint: Endpoint) -> PollReading | None:
+    async def read(address: str, endpoint: Endpoint, namespace: str) -> PollReading | None:
         answer = answers[address]
         if isinstance(answer, Exception):
             raise answer
@@ -129,6 +130,32 @@ async def test_pods_are_asked_for_their_poll_times(monkeypatch: pytest.MonkeyPat
     (polled,) = [event for event in await stage.told() if isinstance(event, PollObservedEvent)]
     assert (polled.poll_observed.pod, polled.poll_observed.instance_id) == ("payments-0", "payments-0")
     assert polled.poll_observed.time_between_poll_max_ms == 90.0
+
+
+async def test_a_namespace_whose_pods_are_slow_keeps_no_other_from_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand silent pods take three minutes: the others are asked each minute all the same."""
+    stage, answers, asked = Stage(endpoint_of=lambda _: ENDPOINT), asyncio.Event(), Counter[str]()
+
+    async def read(_: str, endpoint: Endpoint, namespace: str) -> None:
+        asked[namespace] += 1
+        if namespace == "evil":
+            await answers.wait()
+
+    monkeypatch.setattr(stage.telemetry._scraper, "read", read)
+    for namespace in ("evil", "good"):
+        seen = at_rest(pods=(pod(0),))
+        stage.telemetry.saw(Key(namespace, "payments"), seen, Decision(seen.memory), None)
+    rounds = []
+    async with asyncio.timeout(10):
+        while asked["good"] < 3:
+            rounds.append(asyncio.create_task(stage.telemetry.scrape()))
+            await asyncio.sleep(0)
+    assert asked["evil"] == 1
+    answers.set()
+    await asyncio.gather(*rounds)
+    await stage.telemetry.scrape()
+    assert asked["evil"] == 2
+    await stage.told()
 
 
 async def test_groups_that_name_no_port_are_not_asked() -> None:

@@ -6,9 +6,10 @@ Nothing here may delay or fail a pass. What goes wrong is counted and said in th
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any, Final, NoReturn
+from collections import Counter, defaultdict
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple, NoReturn
 
 import structlog
 
@@ -42,7 +43,16 @@ SCRAPE_EVERY_S: Final = 60.0
 END_WITHIN_S: Final = 3.0
 """Kopf gives everything at the end 5 s."""
 
+_Question = Callable[[], Coroutine[Any, Any, None]]
+
 _log = structlog.get_logger(__name__)
+
+
+class _Seen(NamedTuple):
+    """No more of a world: its templates are large."""
+
+    group: ConsumerGroup
+    pods: Sequence[Pod]
 
 
 class Telemetry(Witness):
@@ -67,8 +77,10 @@ class Telemetry(Witness):
         self._scraper = Scraper()
         self._ends = PodEnds()
         self._trackers: dict[Key, Tracker] = {}
-        self._seen: dict[Key, World] = {}
-        """The newest world of each group whose consumers publish metrics."""
+        self._seen: dict[Key, _Seen] = {}
+        """Of each group whose consumers publish metrics, as it was last seen."""
+        self._asking: set[str] = set()
+        """Namespaces whose pods are being asked."""
         self.scrapes: Counter[str] = Counter()
         """By result."""
 
@@ -86,7 +98,7 @@ class Telemetry(Witness):
             self._recorder.dropped[Dropped.FAILED] += 1
             _log.exception("telemetry_failed", group=str(key))
         if self._endpoint_of(world.group) is not None:
-            self._seen[key] = world
+            self._seen[key] = _Seen(world.group, world.wanted_pods)
         else:
             self._seen.pop(key, None)
 
@@ -142,24 +154,38 @@ class Telemetry(Witness):
         )
 
     async def _keep_scraping(self) -> NoReturn:
-        while True:
-            await asyncio.sleep(SCRAPE_EVERY_S)
-            await self.scrape()
+        async with asyncio.TaskGroup() as rounds:
+            while True:
+                await asyncio.sleep(SCRAPE_EVERY_S)
+                rounds.create_task(self.scrape(), name="poll-times-round")
 
     async def scrape(self) -> None:
-        """Ask every running pod whose group says where, all at about the same time."""
-        asked = []
-        for key, world in self._seen.items():
-            endpoint = self._endpoint_of(world.group)
+        """Ask every running pod whose group says where, all at about the same time. A namespace whose pods keep the
+        last round waiting is left out of this one, and no other waits for it."""
+        pods: defaultdict[str, list[_Question]] = defaultdict(list)
+        for key, seen in self._seen.items():
+            if key.namespace not in self._asking:
+                pods[key.namespace] += self._asked_of(key, seen)
+        self._asking.update(pods)
+        await asyncio.gather(*(self._round(namespace, asked) for namespace, asked in pods.items()))
+
+    async def _round(self, namespace: str, asked: Iterable[_Question]) -> None:
+        try:
+            await asyncio.gather(*(ask() for ask in asked))
+        finally:
+            self._asking.discard(namespace)
+
+    def _asked_of(self, key: Key, seen: _Seen) -> Iterator[_Question]:
+        if (endpoint := self._endpoint_of(seen.group)) is None:
+            return
+        for pod in seen.pods:
             # At its node's address, not only the pod answers: the operator is nobody's way to a node's ports.
-            pods = [pod for pod in world.wanted_pods if pod.started_at and pod.address not in ("", pod.node_address)]
-            if endpoint is not None:
-                asked += [self._ask(key, world.group, pod, endpoint) for pod in pods if not pod.terminating]
-        await asyncio.gather(*asked)
+            if pod.started_at and not pod.terminating and pod.address not in ("", pod.node_address):
+                yield partial(self._ask, key, seen.group, pod, endpoint)
 
     async def _ask(self, key: Key, group: ConsumerGroup, pod: Pod, endpoint: Endpoint) -> None:
         try:
-            reading = await self._scraper.read(pod.address, endpoint)
+            reading = await self._scraper.read(pod.address, endpoint, key.namespace)
             cluster = self._cluster_of(key)
             if reading is not None and self._recorder is not None and cluster is not None:
                 self._recorder.record([poll_observed(group, pod, reading, self._now(), cluster)])

@@ -95,3 +95,38 @@ async def test_one_that_is_silent_is_not_waited_for() -> None:
             await scraper.read(LOOPBACK, where)
         silent.set()
     await scraper.close()
+
+
+LARGE = b"# TYPE kafka_consumer_poll gauge\n" + b"x 1\n" * 400_000
+
+
+async def test_answers_that_drip_keep_no_neighbour_from_being_read() -> None:
+    """As large as an answer may be: until it is read, part of it waits in the socket. It has no deadline meanwhile."""
+    dripping, order = asyncio.Event(), list[str]()
+
+    async def drip(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "1000"})
+        await response.prepare(request)
+        await response.write(b"#")
+        await dripping.wait()
+        return response
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=LARGE)
+
+    scraper = Scraper(timeout_s=0.5)
+
+    async def ask(where: Endpoint, namespace: str) -> None:
+        try:
+            assert await scraper.read(LOOPBACK, where, namespace) is None
+            order.append("read")
+        except ScrapeFailed:
+            order.append(f"{namespace} failed")
+
+    async with endpoint(drip) as bad, endpoint(answer) as good:
+        asked = [(bad, "evil")] * 8 + [(good, "good")] * 10
+        await asyncio.gather(*(ask(*each) for each in asked))
+        dripping.set()
+    await scraper.close()
+    assert order.count("read") == 10
+    assert order[-1] == "evil failed"

@@ -1,4 +1,4 @@
-"""What is told of a group of thousands of members, as its brokers may make them up anew at each look: how often each of
+"""Telemetry of a group of thousands of members, as its brokers may make other ones up at each look: how often each of
 them is gone through, which takes the event loop's time."""
 
 from __future__ import annotations
