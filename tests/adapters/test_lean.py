@@ -90,6 +90,13 @@ def test_a_pod_is_read_as_before() -> None:
     assert lean(POD, kept) == kept
 
 
+@pytest.mark.parametrize("kind", [SERVICE, POD_DISRUPTION_BUDGET], ids=lambda kind: kind.name)
+def test_of_companions_that_are_not_small_little_is_kept(kind: Kind) -> None:
+    """What we make has ten values; of forty thousand seven megabytes would be kept."""
+    made = {"metadata": NAMED, "spec": {"selector": {f"a{number}": "" for number in range(1_000)}}}
+    assert lean(kind, made)["spec"] == {}
+
+
 @pytest.mark.parametrize("kind", [STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET], ids=lambda kind: kind.name)
 def test_what_the_operator_makes_is_kept_whole(kind: Kind) -> None:
     made = {
@@ -119,10 +126,12 @@ def test_who_writes_replicas_stays_known() -> None:
         {"manager": "hpa", "fieldsV1": {"f:spec": {"f:replicas": {}, **others}}},
         {"manager": "nobody", "fieldsV1": None},
     ]
-    made = {"metadata": {**NAMED, "managedFields": managed}, "spec": {"template": {}}}
+    made: dict[str, Any] = {"metadata": {**NAMED, "managedFields": managed}, "spec": {"template": {}}}
     kept = lean(STATEFUL_SET, made)
     assert to_workload(kept).replicas_by == to_workload(made).replicas_by == "hpa"
     assert len(json.dumps(kept)) < 500
+    only = {"metadata": {**NAMED, "managedFields": managed[1:2]}, "spec": {"template": {}}}
+    assert lean(STATEFUL_SET, made) == lean(STATEFUL_SET, only)
     assert "managedFields" not in lean(SERVICE, made)["metadata"]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.kept import SMALL, PackedJson, cut_to_size
+from slackwater.api.kept import SMALL, PackedJson, cut_to_size, weight_of_metadata
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.shell.room import NoRoom, Room
 from slackwater.shell.store import Key, Store
@@ -29,7 +29,7 @@ def group(name: str, namespace: str = "evil", version: int = 1, *, of: Any = LAR
 def excess(obj: dict[str, Any]) -> int:
     spec = cut_to_size(obj)["spec"]
     assert isinstance(spec, PackedJson)
-    return spec.weight - SMALL
+    return spec.weight + weight_of_metadata(obj["metadata"]) - SMALL
 
 
 TWO: Final = 2 * excess(group("a"))
@@ -56,7 +56,7 @@ def test_of_more_than_there_is_room_for_what_names_them_is_kept() -> None:
     found = store.get(CONSUMER_GROUP, Key("evil", "c"))
     assert found is not None
     assert found["spec"] == {"connectionRef": {"name": "main"}}
-    with pytest.raises(InvalidSpec, match=r"the large specs of this namespace together take all of the [\d,]+ that"):
+    with pytest.raises(InvalidSpec, match=r"large ConsumerGroups of this namespace together take all of the [\d,]+"):
         parse_consumer_group(found)
 
 
@@ -68,6 +68,18 @@ def test_no_other_namespace_and_no_small_spec_notices() -> None:
         store.put(CONSUMER_GROUP, group(f"small-{number}", of=template()))
     assert kept(store, "good") == ["d", "e"]
     assert len(kept(store)) == 102
+
+
+def test_labels_and_annotations_count_as_well() -> None:
+    store = Store(room=Room(SMALL))
+    for name in "abcd":
+        obj = group(name, of=template())
+        obj["metadata"]["annotations"] = {str(number): "x" * 240 for number in range(400)}
+        store.put(CONSUMER_GROUP, obj)
+    assert kept(store) == ["a", "b"]
+    found = store.get(CONSUMER_GROUP, Key("evil", "d"))
+    assert found is not None
+    assert "annotations" not in found["metadata"]
 
 
 def test_a_new_version_has_the_place_of_the_one_before() -> None:
@@ -112,7 +124,7 @@ async def test_a_group_without_room_is_invalid_and_its_own_pass_reads_no_more() 
     stage.see(stage.api.add(CONSUMER_GROUP, group(KEY.name, KEY.namespace, version=50)))
     assert await stage.run() is None
     assert stage.condition("Degraded")["reason"] == "InvalidSpec"
-    assert "large specs of this namespace" in stage.condition("Degraded")["message"]
+    assert "large ConsumerGroups of this namespace" in stage.condition("Degraded")["message"]
     stage.ask_nothing_more()
     assert await stage.run() is None
     assert stage.api.writes() == []

@@ -90,6 +90,16 @@ def cut_selecting(spec: object, kept: Iterable[str]) -> object:
     return CutSpec({key: spec[key] for key in kept if key in spec}, problem)
 
 
+def without_lists(metadata: Json) -> Json:
+    """What names an object, without what may have many entries."""
+    return {key: value for key, value in metadata.items() if key not in _LISTS}
+
+
+def weight_of_metadata(metadata: Json) -> int:
+    """Bytes, once it is read, of what may have many entries."""
+    return weight_of(_text({key: metadata[key] for key in _LISTS if key in metadata}))
+
+
 def too_many(metadata: Json) -> str:
     """Why it is not read, with as many entries."""
     for field in _LISTS:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
-from slackwater.api.kept import SMALL, CutSpec, PackedJson, naming
+from slackwater.api.kept import SMALL, CutSpec, PackedJson, naming, weight_of_metadata, without_lists
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -18,7 +18,7 @@ MOST: Final = 30_000_000
 
 
 class NoRoom(CutSpec):
-    """Of a spec that would be read, were there not so many large ones beside it. It comes back with the next list."""
+    """Of one that would be read, were there not so many large ones beside it. It comes back with the next list."""
 
 
 class Room:
@@ -37,9 +37,8 @@ class Room:
         """Whether there is room by now for the same version of what had none."""
         if not isinstance(known.get("spec"), NoRoom):
             return False
-        metadata, spec = obj["metadata"], lean(CONSUMER_GROUP, obj)["spec"]
-        is_same = metadata["resourceVersion"] == known["metadata"]["resourceVersion"]
-        return is_same and isinstance(spec, PackedJson) and self._fits(metadata["namespace"], spec)
+        is_same = obj["metadata"]["resourceVersion"] == known["metadata"]["resourceVersion"]
+        return is_same and self._fits(obj["metadata"]["namespace"], _weight(lean(CONSUMER_GROUP, obj)))
 
     def release(self, namespace: str, name: str) -> None:
         had = self._had.get(namespace, {})
@@ -48,21 +47,28 @@ class Room:
             self._had.pop(namespace, None)
 
     def _admitted(self, obj: Json) -> Json:
-        spec, namespace, name = obj.get("spec"), obj["metadata"]["namespace"], obj["metadata"]["name"]
+        weight, metadata = _weight(obj), obj["metadata"]
+        namespace, name = metadata["namespace"], metadata["name"]
         self.release(namespace, name)
-        if not isinstance(spec, PackedJson):
-            return obj
-        if not self._fits(namespace, spec):
-            return {**obj, "spec": NoRoom(spec, self._problem(spec))}
-        self._had.setdefault(namespace, {})[name] = spec.weight - SMALL
+        if not self._fits(namespace, weight):
+            problem = self._problem(weight)
+            return {**obj, "metadata": without_lists(metadata), "spec": NoRoom(naming(obj.get("spec") or {}), problem)}
+        if weight > SMALL:
+            self._had.setdefault(namespace, {})[name] = weight - SMALL
         return obj
 
-    def _fits(self, namespace: str, spec: PackedJson) -> bool:
-        return sum(self._had.get(namespace, {}).values()) + spec.weight - SMALL <= self._most
+    def _fits(self, namespace: str, weight: int) -> bool:
+        return weight <= SMALL or sum(self._had.get(namespace, {}).values()) + weight - SMALL <= self._most
 
-    def _problem(self, spec: PackedJson) -> str:
+    def _problem(self, weight: int) -> str:
         return (
-            f"spec takes {spec.weight:,} bytes of memory, and the large specs of this namespace together take all of"
+            f"it takes {weight:,} bytes of memory, and the large ConsumerGroups of this namespace together take all of"
             f" the {self._most:,} that they may: make some smaller, or delete some (long lists and texts go into a"
             " ConfigMap); the operator can raise observation.mostPerNamespace."
         )
+
+
+def _weight(obj: Json) -> int:
+    """In bytes, of what somebody else wrote of it; of a small spec nothing counts."""
+    spec = obj.get("spec")
+    return weight_of_metadata(obj["metadata"]) + (spec.weight if isinstance(spec, PackedJson) else 0)

@@ -18,7 +18,7 @@ from slackwater.adapters.cluster.paths import (
     SERVICE,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import REVISION_LABEL
+from slackwater.adapters.cluster.translation import REVISION_LABEL, writers_of_replicas
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
 from slackwater.api.compact import compact
 from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, PackedJson, cut_selecting, cut_to_size, packed
@@ -102,19 +102,10 @@ def _of_its_kubelet(status: Json) -> Json:
     return kept
 
 
-def _writers_of_replicas(entries: object) -> list[Json]:
-    """Of a StatefulSet's managed fields, of which there are as many as it has fields and writers."""
-    return [
-        {"manager": each.get("manager", "somebody"), "fieldsV1": {"f:spec": {"f:replicas": {}}}}
-        for each in (entries if isinstance(entries, list) else ())
-        if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {})
-    ]
-
-
 def _with_few(kind: Kind, metadata: Json) -> Json:
     """Who writes `replicas` of a StatefulSet stands in its managed fields."""
     kept = {key: value for key, value in metadata.items() if key != "managedFields" and not _is_many(value)}
-    if kind is STATEFUL_SET and (writers := _writers_of_replicas(metadata.get("managedFields"))[:MOST_ENTRIES]):
+    if kind is STATEFUL_SET and (writers := writers_of_replicas(metadata.get("managedFields") or ())[:MOST_ENTRIES]):
         kept["managedFields"] = writers
     group = (metadata.get("labels") or {}).get(GROUP_LABEL)
     return kept if "labels" in kept or group is None else {**kept, "labels": {GROUP_LABEL: group}}
@@ -125,13 +116,11 @@ def _is_many(value: object) -> bool:
 
 
 def _spec(kind: Kind, spec: Json) -> Json:
+    if kind is not STATEFUL_SET:
+        return {} if isinstance(packed(spec, {}), PackedJson) else spec
     if not _is_large(spec):
-        if kind is not STATEFUL_SET:
-            return spec
         template = packed(spec.get("template", {}), {})
         return {**spec, "template": template} if isinstance(template, PackedJson) else pods_packed(spec)
-    if kind is not STATEFUL_SET:
-        return {}
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}
 
 

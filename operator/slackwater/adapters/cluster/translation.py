@@ -29,6 +29,7 @@ _NOT_MADE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FIXED = ("selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates")
+_REPLICAS: Json = {"f:spec": {"f:replicas": {}}}
 
 
 def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
@@ -65,12 +66,14 @@ def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
 
 def _writer_of_replicas(entries: Sequence[Json]) -> str:
     """Empty where it was the operator, or is not known."""
-    writers = [
-        each.get("manager", "somebody")
-        for each in entries
-        if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {})
-    ]
+    writers = [each["manager"] for each in writers_of_replicas(entries)]
     return "" if not writers or FIELD_MANAGER in writers else str(writers[-1])
+
+
+def writers_of_replicas(entries: Sequence[Json]) -> list[Json]:
+    """Of the managed fields those that say so, and no more of them."""
+    found = (each for each in entries if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {}))
+    return [{"manager": each.get("manager", "somebody"), "fieldsV1": _REPLICAS} for each in found]
 
 
 def to_pods(
