@@ -45,12 +45,33 @@ async def test_one_has_its_turn_in_each_iteration_of_the_loop() -> None:
     turns, iterations, had = Turns(), Iterations(), list[int]()
 
     async def take() -> None:
-        await turns.mine()
+        await turns.next()
         had.append(iterations.now)
 
     with iterations.counted():
         await asyncio.gather(*(take() for _ in range(20)))
     assert len(set(had)) == 20
+
+
+class Clock:
+    now = 50.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(("takes_s", "waits", "same"), [(0.0, False, True), (1.0, False, False), (0.0, True, False)])
+async def test_who_has_a_turn_goes_on_unless_it_took_long_or_waited(takes_s: float, waits: bool, same: bool) -> None:
+    clock, iterations = Clock(), Iterations()
+    turns = Turns(clock)
+    with iterations.counted():
+        await turns.mine()
+        clock.now += takes_s
+        if waits:
+            await asyncio.sleep(0)
+        before = iterations.now
+        await turns.mine()
+    assert (iterations.now == before) is same
 
 
 async def test_one_who_gives_up_keeps_nobody_waiting() -> None:
@@ -68,20 +89,22 @@ GROUPS = 16
 
 async def test_passes_whose_answers_come_at_once_compute_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan of a large spec takes a tenth of a second: sixteen of them in one iteration kept probes waiting."""
-    iterations = Iterations()
-    computed = {"plan": list[int](), "decided": list[int](), "saw": list[int]()}
-    waiting, come = list[None](), asyncio.Event()
+    iterations, waiting, come = Iterations(), list[None](), asyncio.Event()
+    computed: dict[str, list[tuple[int, str]]] = {"plan": [], "decided": [], "saw": []}
+
+    def compute(what: str, world: World) -> None:
+        computed[what].append((iterations.now, world.group.name))
 
     def planned(world: World) -> Decision:
-        computed["plan"].append(iterations.now)
+        compute("plan", world)
         return plan(world)
 
     class Watched(Witness):
-        def decided(self, *_: Any) -> None:
-            computed["decided"].append(iterations.now)
+        def decided(self, _: Key, world: World, *__: Any) -> None:
+            compute("decided", world)
 
-        def saw(self, *_: Any) -> None:
-            computed["saw"].append(iterations.now)
+        def saw(self, _: Key, world: World, *__: Any) -> None:
+            compute("saw", world)
 
     answered = FakeApi.apply_status
 
@@ -104,7 +127,7 @@ async def test_passes_whose_answers_come_at_once_compute_one_after_the_other(mon
     stage.store.put(KAFKA_CONNECTION, stage.api.add(KAFKA_CONNECTION, connection))
     with iterations.counted():
         await asyncio.gather(*(stage.reconciler.reconcile(Key("default", name)) for name in names))
-    for what, had in computed.items():
-        assert len(had) >= GROUPS, what
-    together = [each for had in computed.values() for each in had]
-    assert len(set(together)) == len(together)
+    for what, done in computed.items():
+        assert len(done) >= GROUPS, what
+    together = {each for done in computed.values() for each in done}
+    assert len({iteration for iteration, _ in together}) == len(together)

@@ -84,7 +84,7 @@ class WorkQueue(Generic[K]):
         """Wait for a key and take it in hand; `done` gives it back. One key is taken in each turn of the event loop: a
         pass that finds nothing waits for nobody, and thousands may be due."""
         while True:
-            await self.turns.mine()
+            await self.turns.next()
             self._move_due()
             if (tenant := self._next_tenant()) is not None:
                 return self._take_of(tenant[0])
