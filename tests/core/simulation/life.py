@@ -91,8 +91,11 @@ class Life(Outside):
         self.comes_again = self.deleting or not self.exists
 
     def gone(self) -> None:
-        """Its last finalizer is: by then none of the members that it knows may be in the books (F10)."""
-        left = [] if self.was_lost else [each.instance_id for each in self.broker.group.members if each.instance_id]
+        """Its last finalizer is: by then none of the members that it knows may be in the books (F10). Through a
+        connection by which none of its pods was ever seen there, it knows nobody: they leave with their sessions."""
+        seen_in, here = self.memory.seen_in, f"{self.group().spec.connection_ref} in "
+        knows = not self.was_lost and (seen_in is None or seen_in.startswith(here))
+        left = [] if not knows else [each.instance_id for each in self.broker.group.members if each.instance_id]
         assert not left, f"the object goes, and leaves {left} in the group"
         self.exists = self.deleting = False
         self.status, self.annotations, self._parsed = {}, {}, None
