@@ -8,8 +8,9 @@ from copy import deepcopy
 
 import pytest
 
+from slackwater.api.kept import cut_to_size
 from slackwater.api.packed import Packed, pods_packed, pods_unpacked
-from slackwater.api.parsing import cut_to_size, parse_consumer_group
+from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.objects import with_service_account
 from tests.api.manifests import consumer_group, template

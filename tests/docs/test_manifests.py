@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from tests.test_layout import ROOT
 READ: Final = (*PAGES, ROOT / "README.md")
 FLEETS: Final = [page for page in PAGES if page.name.startswith("fleet")]
 VIEWS: Final = ROOT / "tests" / "cli" / "views"
-PARSERS: Final = {
+PARSERS: Final[dict[str, Callable[[dict[str, Any]], object]]] = {
     "ConsumerFleet": parse_consumer_fleet,
     "ConsumerGroup": parse_consumer_group,
     "FleetCampaign": parse_fleet_campaign,

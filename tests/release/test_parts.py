@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -58,7 +60,10 @@ def test_artifact_hub_knows_every_resource_type() -> None:
 
 
 def test_artifact_hubs_examples_are_valid() -> None:
-    parsers = {"ConsumerGroup": parse_consumer_group, "KafkaConnection": parse_kafka_connection}
+    parsers: dict[str, Callable[[dict[str, Any]], object]] = {
+        "ConsumerGroup": parse_consumer_group,
+        "KafkaConnection": parse_kafka_connection,
+    }
     examples = annotation("crdsExamples")
     assert {each["kind"] for each in examples} == set(parsers)
     for each in examples:

@@ -15,6 +15,7 @@ from slackwater.core.pace import AT_ONCE
 from slackwater.core.world.observation import GroupObservation
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.store import Key
+from slackwater.shell.turns import Turns
 from tests.shell.fakes import KEY, fleet_object, group_object, nobody
 from tests.shell.reconciler_stage import Stage
 
@@ -87,8 +88,8 @@ async def test_a_call_that_is_gone_when_the_turn_is_to_be_written_gives_none() -
     gathering = found.reconciler._gathering
     read_again = gathering.read_again
 
-    async def slowly(key: Key) -> Any:
-        world = await read_again(key)
+    async def slowly(key: Key, turns: Turns) -> Any:
+        world = await read_again(key, turns)
         found.later_s += 130.0
         found.fleets.tick()
         return world

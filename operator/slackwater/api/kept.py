@@ -116,10 +116,11 @@ def too_large(spec: object, instead: str = "") -> str:
     if isinstance(spec, PackedJson):
         return ""  # it was looked at before it was packed
     text = _text(spec)
+    into = "{} go into a ConfigMap".format
     if (size := len(text.encode(errors="replace"))) > LARGEST_SPEC:
-        return f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; {instead or 'long texts go into a ConfigMap'}."
+        return f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; {instead or into('long texts')}."
     if (values := _values(text)) > MOST_VALUES:
-        return f"spec has some {values:,} values: keep it to {MOST_VALUES:,}; {instead or 'long lists go into a ConfigMap'}."
+        return f"spec has some {values:,} values: keep it to {MOST_VALUES:,}; {instead or into('long lists')}."
     return ""
 
 

@@ -48,6 +48,7 @@ class Listener(Protocol):
 
     def __call__(self, kind: Kind, key: Key, obj: Json | None) -> None: ...
 
+
 _Place = TypeVar("_Place", bound=Hashable)
 _Index = dict[_Place, set["Key"]]
 

@@ -73,7 +73,7 @@ def _claims(world: World) -> list[str]:
     """Of each pod's own, by the names of their templates; and those that the pod template names."""
     own = (claim["metadata"]["name"] for each in world.sets for claim in each.claims)
     asked = (each.metadata.name for each in world.group.spec.volume_claim_templates)
-    pod: Any = world.group.spec.template.spec.to_manifest()
+    pod = world.group.spec.template.spec.to_manifest()
     volumes = pod.get("volumes") or ()
     named = [volume["persistentVolumeClaim"]["claimName"] for volume in volumes if volume.get("persistentVolumeClaim")]
     return [*asked, *own, *named]
