@@ -158,7 +158,8 @@ async def test_a_spec_that_cannot_be_read_gives_its_turn_back_and_asks_for_none(
     await until_it_waits(found)
     given = found.api.objects["ConsumerGroup", *KEY]
     assert given["status"]["rollout"]["turn"]["givenAt"]
-    found.see(found.api._store(CONSUMER_GROUP, {**given, "spec": {**given["spec"], "topics": []}}))
+    newer = {**given["metadata"], "generation": given["metadata"]["generation"] + 1}
+    found.see(found.api._store(CONSUMER_GROUP, {**given, "metadata": newer, "spec": {**given["spec"], "topics": []}}))
     again_s = await found.run()
     assert again_s is not None
     assert 0 < again_s <= 3600

@@ -80,8 +80,7 @@ class Operator:
         """Namespace that may not be read → the refusal."""
         self._unwatched: set[Kind] = set()
         """Kinds whose CRD was not there when the watches began."""
-        self._behind, self.metrics = Behind(), Metrics(settings.metrics_per_group)
-        self.leadership = leadership
+        self._behind, self.metrics, self.leadership = Behind(), Metrics(settings.metrics_per_group), leadership
         if leadership is not None:
             api.before_write = leadership.before_write
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)

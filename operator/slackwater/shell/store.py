@@ -76,17 +76,15 @@ class Store:
     """Objects by kind and key. An older version never replaces a newer one."""
 
     def __init__(self, now: Callable[[], float] = time.time, room: Room | None = None) -> None:
-        self._now = now
+        self._now, self._room = now, room or Room()
         self.listener: Listener | None = None
-        self._room = room or Room()
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
         self._pods_of: _Index[Key] = {}
         self._claimants: _Index[str] = {}
-        """Kafka group id → the ConsumerGroups that claim it."""
+        self._claimants_in: _Index[tuple[str, str]] = {}
+        """Kafka group id, and with a namespace → the ConsumerGroups that claim it."""
         self._asked: dict[Key, Claimant] = {}
         """Found out once for each version of a ConsumerGroup, where somebody asks."""
-        self._claimants_in: _Index[tuple[str, str]] = {}
-        """(Kafka group id, namespace) → those of it."""
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
         self._newest: dict[Kind, int] = defaultdict(int)

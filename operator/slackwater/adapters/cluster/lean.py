@@ -7,6 +7,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from slackwater.adapters.cluster.managed_fields import writers_of_replicas
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
     CONSUMER_FLEET,
@@ -18,7 +19,7 @@ from slackwater.adapters.cluster.paths import (
     SERVICE,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import REVISION_LABEL, writers_of_replicas
+from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
 from slackwater.api.compact import compact
 from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, PackedJson, cut_selecting, cut_to_size, packed

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from slackwater.api.annotations import FIELD_MANAGER, GROUP_LABEL, REJOINED, TEMPLATE_HASH
+from slackwater.adapters.cluster.managed_fields import writer_of_replicas
+from slackwater.api.annotations import GROUP_LABEL, REJOINED, TEMPLATE_HASH
 from slackwater.api.kept import unpacked
 from slackwater.api.timestamps import moment
 from slackwater.core.decision.words import shown
@@ -29,7 +30,6 @@ _NOT_MADE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FIXED = ("selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates")
-_REPLICAS: Json = {"f:spec": {"f:replicas": {}}}
 
 
 def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
@@ -58,22 +58,10 @@ def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
         start=(spec.get("ordinals") or {}).get("start", 0),
         fixed={name: spec[name] for name in _FIXED if name in spec},
         created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,
-        replicas_by=_writer_of_replicas(metadata.get("managedFields") or ()),
+        replicas_by=writer_of_replicas(metadata.get("managedFields") or ()),
         is_ending="deletionTimestamp" in metadata,
         retention=spec.get("persistentVolumeClaimRetentionPolicy") or {},
     )
-
-
-def _writer_of_replicas(entries: Sequence[Json]) -> str:
-    """Empty where it was the operator, or is not known."""
-    writers = [each["manager"] for each in writers_of_replicas(entries)]
-    return "" if not writers or FIELD_MANAGER in writers else str(writers[-1])
-
-
-def writers_of_replicas(entries: Sequence[Json]) -> list[Json]:
-    """Of the managed fields those that say so, and no more of them."""
-    found = (each for each in entries if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {}))
-    return [{"manager": each.get("manager", "somebody"), "fieldsV1": _REPLICAS} for each in found]
 
 
 def to_pods(

@@ -28,7 +28,9 @@ def campaigns_table(campaigns: Sequence[Json], *, with_namespace: bool) -> Table
         place = (metadata["namespace"], metadata["name"]) if with_namespace else (metadata["name"],)
         counts = (str(sum(int(wave.get(name) or 0) for wave in status.get("waves") or ())) for name in _COUNTS)
         figures = counts if status.get("waves") else ("",) * len(_COUNTS)
-        table.add_row(*place, each["spec"]["fleetRef"]["name"], _action(each), _phase(each), _wave(status), *figures)
+        table.add_row(
+            *place, shown(each["spec"]["fleetRef"]["name"]), _action(each), _phase(each), _wave(status), *figures
+        )
     return table
 
 
@@ -37,7 +39,7 @@ def campaign_picture(campaign: Json) -> RenderableType:
     title = Text.assemble(
         ("Campaign ", "dim"),
         (f"{metadata['namespace']}/{metadata['name']}", "bold"),
-        f"   {_action(campaign)} in fleet {campaign['spec']['fleetRef']['name']}   ",
+        f"   {_action(campaign)} in fleet {shown(campaign['spec']['fleetRef']['name'])}   ",
         _phase(campaign),
     )
     parts: list[RenderableType] = [title, *_warnings(campaign)]
@@ -73,11 +75,10 @@ def _waves(waves: Sequence[Json], under_way: str) -> Table:
         table.add_column(header, no_wrap=True, justify="right")
     table.add_column("", no_wrap=True)
     for wave in waves:
-        soaks = f"soaks until {wave['soakUntil']}" if wave.get("soakUntil") else ""
+        soaks = f"soaks until {shown(wave['soakUntil'])}" if wave.get("soakUntil") else ""
         mark = soaks or ("under way" if wave["name"] == under_way else "")
-        table.add_row(
-            wave_in_words(str(wave["name"])), *(str(wave.get(name) or 0) for name in _COUNTS), Text(mark, "yellow")
-        )
+        counts = (shown(str(wave.get(name) or 0)) for name in _COUNTS)
+        table.add_row(wave_in_words(shown(wave["name"])), *counts, Text(mark, "yellow"))
     return table
 
 
@@ -125,12 +126,12 @@ def _action(campaign: Json) -> str:
 
 
 def _phase(campaign: Json) -> Text:
-    phase = str((campaign.get("status") or {}).get("phase") or "not taken up yet")
+    phase = shown(str((campaign.get("status") or {}).get("phase") or "not taken up yet"))
     return Text(phase, _STYLES.get(phase, "yellow"))
 
 
 def _wave(status: Json) -> str:
-    return wave_in_words(str(status.get("wave") or ""))
+    return wave_in_words(shown(str(status.get("wave") or "")))
 
 
 def _table(*columns: str) -> Table:
