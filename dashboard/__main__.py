@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dashboard import campaigns, fleet, group, operators, turns
+from dashboard import campaigns, fleet, group, operators, totals, turns
 from dashboard.grafana import as_json, dashboard
 
 FILE: Final = Path(__file__).parents[1] / "charts" / "slackwater" / "dashboards" / "slackwater.json"
 
-SECTIONS: Final = (fleet.SECTION, turns.SECTION, campaigns.SECTION, operators.SECTION, group.SECTION)
+SECTIONS: Final = (fleet.SECTION, turns.SECTION, campaigns.SECTION, totals.SECTION, operators.SECTION, group.SECTION)
 
 
 def made() -> str:

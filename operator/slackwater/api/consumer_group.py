@@ -86,8 +86,8 @@ class ConsumerGroupSpec(ApiModel):
     """What becomes of the Kafka group when somebody deletes this object: Retain keeps its offsets, DeleteGroup
     deletes it, unless another ConsumerGroup has the same groupId there."""
     volume_claim_templates: Annotated[tuple[VolumeClaimTemplate, ...], Field(max_length=MOST_CLAIMS)] = ()
-    """The volumes that each pod keeps over its restarts, as in a StatefulSet; with rollout.strategy InPlace only. What
-    is changed here later holds for claims that are made from then on; docs/state.md says what becomes of the others."""
+    """The volumes that each pod keeps over its restarts, as in a StatefulSet; with rollout.strategy InPlace only. A
+    later change holds for claims that come after it; docs/state.md says what becomes of the others."""
     persistent_volume_claim_retention_policy: RetentionPolicy | None = None
     """Whether claims outlive their pods and the ConsumerGroup. When not given, they do."""
     template: PodTemplate

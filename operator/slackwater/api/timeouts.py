@@ -79,8 +79,8 @@ class Timeouts(ApiModel):
     objective: Objective | None = None
     """What recommended timeouts are to achieve."""
     warm_up_ms: Annotated[PositiveDurationMs | None, Field(alias="warmUp")] = None
-    """How long a partition is slow after it got another owner, for example while state is restored: what makes an
-    eviction dear when timeouts are recommended. Measured from the lag after rebalances when not given."""
+    """How long a partition is slow after it got another owner, for example while its state comes back: what an
+    eviction costs, for recommendations. Measured from the lag after rebalances when not given."""
 
     @property
     def classic_session_timeout_ms(self) -> int:

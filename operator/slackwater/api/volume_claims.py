@@ -64,7 +64,7 @@ class Retention(StrEnum):
 
 class RetentionPolicy(ApiModel):
     when_deleted: Retention = Retention.RETAIN
-    """What becomes of all claims when the ConsumerGroup is deleted. Deleted with --cascade=orphan, they stay."""
+    """What becomes of all claims at the ConsumerGroup's end. Deleted with --cascade=orphan, they stay."""
     when_scaled: Retention = Retention.RETAIN
     """What becomes of a pod's claims when replicas no longer asks for it. Where the operator stops pods that replicas
     asks for, as in a drain, their claims stay."""

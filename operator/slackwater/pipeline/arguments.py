@@ -31,7 +31,7 @@ SparkSettings = Annotated[
 ]
 LeastDays = Annotated[
     float,
-    typer.Option(metavar="DAYS", min=0.0, help="Recommend nothing to groups that were watched for less. For tests."),
+    typer.Option(metavar="DAYS", min=0.0, help="Recommend nothing to groups seen for less. For tests."),
 ]
 Master = Annotated[
     str | None, typer.Option(metavar="URL", help="Spark's master, where this command starts it; local by default.")

@@ -49,6 +49,9 @@ def setting(current: int, target: int, why: str = "a reason") -> RecommendedSett
     return RecommendedSetting(current=current, lower=target * 4 // 5, target=target, upper=target * 5 // 4, why=why)
 
 
+TOO_LITTLE: Final = (RecommendationStatus.NOT_ENOUGH_DATA, RecommendationStatus.NOT_ENOUGH_TIME)
+
+
 def recommendation(
     name: str = "payments",
     status: RecommendationStatus = RecommendationStatus.RECOMMENDED,
@@ -57,7 +60,7 @@ def recommendation(
     why: str = "A session timeout of 28 s saves a third.",
 ) -> Recommendation:
     changes = status is RecommendationStatus.RECOMMENDED
-    known = status is not RecommendationStatus.NOT_ENOUGH_DATA
+    known = status not in TOO_LITTLE
     chosen = changes or status is RecommendationStatus.KEEP_TODAY
     of = key(name)
     return Recommendation(
@@ -152,7 +155,7 @@ HISTORY: Final = History(
 def group(
     name: str = "payments", status: RecommendationStatus = RecommendationStatus.RECOMMENDED, saving: float = 812.5
 ) -> Group:
-    known = status is not RecommendationStatus.NOT_ENOUGH_DATA
+    known = status not in TOO_LITTLE
     return Group(key(name), recommendation(name, status, saving), cost_today(cost()) if known else None, HISTORY)
 
 
@@ -175,7 +178,7 @@ def waits() -> Waits:
 
 
 def fleet() -> Fleet:
-    """Seven groups: one of each standing, a second change, and one whose names want to be markup."""
+    """Nine groups: one of each standing, a second change, and one whose names want to be markup."""
     hostile = Group(Key("", HOSTILE, HOSTILE, HOSTILE), recommendation(why=HOSTILE), 10.0, HISTORY)
     lone = Group(key("lone"), recommendation("lone", RecommendationStatus.NOT_ENOUGH_DATA), None, History(restarts=1))
     details = (
@@ -187,6 +190,7 @@ def fleet() -> Fleet:
         Detail(lone, slots=(Slot(Kind.RESTART, "Crash", NOW_S, NOW_S, 1, 0, 12.0),)),
     )
     others = (
+        Group(key("young"), recommendation("young", RecommendationStatus.NOT_ENOUGH_TIME), None, History(restarts=1)),
         Group(key("newcomer"), history=History(FIRST_S, NOW_S, members=3)),
         Group(Key("lkc-7", "", "", "foreign-group"), history=History(FIRST_S, NOW_S, audited=12)),
     )
