@@ -98,6 +98,8 @@ STRIKES: Final[Mapping[str, Draw]] = {
     "foreign member": _one_of(None),
     "grow topic": _one_of(2, 4),
     "kill operator": _one_of(None),
+    "freeze node": _one_of(None),
+    "freeze broker": _one_of(None),
     "break connection": _one_of(None),
     "mend connection": _one_of(None),
     "orphan pods": _one_of(None),
@@ -117,6 +119,8 @@ _WEIGHTS: Final = {
     "target": 2,
     "replicas": 2,
     "kill operator": 0.3,
+    "freeze node": 0.5,
+    "freeze broker": 0.5,
     "delete group": 0.5,
     "orphan pods": 0.5,
 }

@@ -14,6 +14,9 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 from kafka.admin import KafkaAdminClient, MemberToRemove
 from kafka.errors import KafkaError
 
+from sandbox import processes
+from sandbox.layout import Layout
+from sandbox.node import KUBELET
 from tests.e2e.histories.asking import ordinal_of
 from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.processes import kill, running_consumer
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from tests.e2e.histories.playing import Player
 
 NOWHERE: Final = "127.0.0.1:1"
+BROKER: Final = "kafka-1"
 _REQUEST_S: Final = 60.0
 _GONE_WITHIN_S: Final = 300.0
 _COUNTER: Final = count(1)
@@ -110,6 +114,19 @@ def kill_operator(player: Player, _: object) -> None:
         player.stage.operator.wait_ready()
 
 
+def freeze(player: Player, process: str) -> None:
+    """SIGSTOP for a process that all histories have in common, until a pod is about to go, if one goes soon."""
+    found = processes.find(Layout.from_environment(), process)
+    if found is None:
+        player.said.append("(not the sandbox's own)")
+        return
+    os.kill(found.pid, signal.SIGSTOP)
+    try:
+        player.wait("moving")
+    finally:
+        os.kill(found.pid, signal.SIGCONT)
+
+
 def orphan_pods(player: Player, _: object) -> None:
     player.writer.delete("statefulsets", player.name, "Orphan")
 
@@ -159,6 +176,8 @@ DEEDS: Final[dict[str, Callable[[Player, Any], None]]] = {
     "foreign member": foreign_member,
     "grow topic": grow_topic,
     "kill operator": kill_operator,
+    "freeze node": lambda player, _: freeze(player, KUBELET),
+    "freeze broker": lambda player, _: freeze(player, BROKER),
     "break connection": lambda player, _: player.connect(NOWHERE),
     "mend connection": lambda player, _: player.connect(player.stage.kafka.bootstrap_servers),
     "orphan pods": orphan_pods,
