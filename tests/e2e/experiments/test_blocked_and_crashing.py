@@ -16,6 +16,7 @@ from typing import Final
 
 import pytest
 
+from slackwater.core.world.history import LONG_BEFORE_S
 from tests.e2e.experiments.figures import Figures, keep, measure
 from tests.e2e.experiments.seen import first_made, most_down, reasons
 from tests.e2e.experiments.worlds import DEADLINE_S, KINDS, World, played
@@ -62,8 +63,13 @@ class Experiment:
 
 
 def play(world: World, together: Barrier) -> Experiment:
-    """Static members crash again and again; dynamic ones once, after which nobody is let into the group any more."""
-    owners = world.owners()
+    """Static members crash again and again; dynamic ones once, after which nobody is let into the group any more.
+
+    All have been there for some while: of a dynamic member that came just before its process ended, the operator cannot
+    say whose it is, by two clocks, before its session has passed.
+    """
+    owners, known_at = world.owners(), time.time()
+    wait_for("all to have been there for long", lambda: time.time() - known_at > LONG_BEFORE_S + 1)
     blocked = min(owners)
     crashing = min(partition for partition, pod in owners.items() if pod != owners[blocked])
     began = time.time()
