@@ -303,6 +303,7 @@ ROWS: Final[Mapping[str, Row]] = {
         wrong=("reason", "PodNotRedy"),
         wrong_name=Fails("and slackwater reason lists them all: did you mean PodNotReady,", 2),
     ),
+    "version": Row(("version",), dict.fromkeys(Case, Succeeds("it asks nobody")), in_namespace=False),
     "completion": _needs_no_cluster(
         "its scripts are its own",
         "completion",

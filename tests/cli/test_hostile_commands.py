@@ -78,6 +78,7 @@ QUOTES: Final = {
     ("doctor",): False,
     ("doctor", "--kafka", "-o", "yaml"): False,
     ("reason",): False,
+    ("version",): False,
     ("completion", "bash"): False,
     ("pipeline",): False,
 }

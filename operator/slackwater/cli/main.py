@@ -13,6 +13,7 @@ import os
 import sys
 from enum import StrEnum
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,6 +29,7 @@ from slackwater.cli.commands.choosing import complain, of_groups, one_to_watch
 from slackwater.cli.commands.pipeline import pipeline
 from slackwater.cli.commands.reason import reason
 from slackwater.cli.completion import Shell, answer_kubectl, answer_shells, script
+from slackwater.cli.grouped import Grouped
 from slackwater.cli.options import As, Context, For, Name, Namespace, Output, Watch, parse_seconds, print_document
 from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from slackwater.cli.looking.looks import Look
     from slackwater.cli.reaching.choice import Choice
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(cls=Grouped, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(pipeline, name="pipeline")
 
 
@@ -74,7 +76,9 @@ def main() -> None:
     """Run the command line."""
     allow_deep_objects()
     answer_shells()
-    sys.exit(edge.run(lambda: app(standalone_mode=False)))
+    as_plugin = Path(sys.argv[0]).name.startswith("kubectl-")
+    name = "kubectl slackwater" if as_plugin else "slackwater"
+    sys.exit(edge.run(lambda: app(standalone_mode=False, prog_name=name)))
 
 
 def complete() -> None:
@@ -85,7 +89,7 @@ def complete() -> None:
 @app.callback(invoke_without_command=True)
 def slackwater(
     context: typer.Context,
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    says_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help=f"Log, and show tracebacks; before the command. As {edge.DEBUG_VARIABLE}=1.")
     ] = False,
@@ -98,12 +102,22 @@ def slackwater(
     """
     if debug:
         os.environ[edge.DEBUG_VARIABLE] = "1"
-    if show_version:
-        say(f"slackwater {version('slackwater')}")
+    if says_version:
+        say(_version())
     elif context.invoked_subcommand is None:
         say(context.get_help())
     elif context.invoked_subcommand != "run":
         edge.set_up_logging()
+
+
+@app.command("version")
+def show_version() -> None:
+    """Print the version of this command."""
+    say(_version())
+
+
+def _version() -> str:
+    return f"slackwater {version('slackwater')}"
 
 
 @app.command()
@@ -142,7 +156,7 @@ def observe(
     recorded = asyncio.run(record(context, namespace or namespace_of(context), name, duration_s))
     if isinstance(recorded.kafka, Unobserved):
         say(one_line(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}."), err=True)
-    print_document(write_world(recorded, f"slackwater {version('slackwater')}"), Output.JSON)
+    print_document(write_world(recorded, _version()), Output.JSON)
 
 
 @app.command()

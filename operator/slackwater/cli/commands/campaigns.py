@@ -15,6 +15,7 @@ import typer
 
 from slackwater.api.fleet_campaign import MOST_FAILURES
 from slackwater.api.fleet_defaults import PinnedField
+from slackwater.cli.grouped import Whole
 from slackwater.cli.options import (
     As,
     Context,
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from slackwater.cli.giving.campaign import Told
 
 campaign = typer.Typer(
-    help="Runs through the groups of a fleet, wave by wave: start, status, pause, promote.", rich_markup_mode=None
+    cls=Whole,
+    help="Runs through the groups of a fleet, wave by wave: start, status, pause, promote.",
+    rich_markup_mode=None,
 )
 
 PATIENCE: Final = "30s"

@@ -15,6 +15,7 @@ import typer
 
 from slackwater.cli.commands.fleet_plan import plan
 from slackwater.cli.edge import invalid_sentence
+from slackwater.cli.grouped import Whole
 from slackwater.cli.options import (
     As,
     Context,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from slackwater.cli.pictures.fleet import FleetLook
 
 fleet = typer.Typer(
+    cls=Whole,
     help="What ConsumerFleets let move, when, and what would be: status, plan, pause, resume, open.",
     rich_markup_mode=None,
 )
