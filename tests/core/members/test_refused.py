@@ -382,6 +382,9 @@ def test_it_is_remembered_for_as_long_as_the_rollout_takes() -> None:
 FAILED = RolloutPhase.FAILED
 NAMELESS = observation((*members(0, 1), dynamic_member(2)), **MODERN)
 AT_EASE = replace(UNDER_WAY, phase=RolloutPhase.COMPLETE, step=None)
+IDLE = crashed(last_run_started_at=None, ready_changed_at=NOW - 310)
+HERE = "KafkaConnection main in "
+WAS_TRIED = Refusal(NOW - 200, unseen=True)
 LATER: list[tuple[str, World, bool]] = [
     ("it has been in no group for long, and may have been refused", overdue(crashed(), AT_EASE), True),
     ("a rollout is under way, which judges its version", overdue(crashed()), False),
@@ -392,6 +395,38 @@ LATER: list[tuple[str, World, bool]] = [
         False,
     ),
     ("it went with its pod", overdue(crashed(last_run_started_at=None, ready_changed_at=NOW - 310), AT_EASE), True),
+    (
+        "where none of its group is there, in what may be another Kafka",
+        overdue(IDLE, AT_EASE, kafka=observation((), **MODERN)),
+        False,
+    ),
+    (
+        "none of its group is there, where a pod was seen",
+        overdue(IDLE, replace(AT_EASE, seen_in=HERE), kafka=observation((), **MODERN)),
+        True,
+    ),
+    (
+        "the name of its brokers leads elsewhere by now",
+        overdue(IDLE, replace(AT_EASE, seen_in=HERE), cluster_id="elsewhere"),
+        False,
+    ),
+    (
+        "nor does one that crashed go, then",
+        overdue(crashed(), replace(AT_EASE, seen_in=HERE), cluster_id="elsewhere"),
+        False,
+    ),
+    (
+        "another one had its chance, and is not back",
+        overdue(IDLE, replace(AT_EASE, refused={"payments-1": WAS_TRIED}), kafka=observation(members(0), **MODERN)),
+        False,
+    ),
+    (
+        "another one that crashed has its time to come back",
+        overdue(
+            crashed(), replace(AT_EASE, refused={"payments-1": WAS_TRIED}), kafka=observation(members(0), **MODERN)
+        ),
+        False,
+    ),
     ("it has time left", overdue(crashed(started_at=NOW - 290), AT_EASE), False),
     (
         "its startup probe goes on: it may restore its state",

@@ -17,6 +17,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, RESTARTS_APART_S, restart_again_s
 from slackwater.core.members.death import has_ended, time_to_join
 from slackwater.core.members.presence import absent_since, lives
+from slackwater.core.members.seen import was_in_it
 from slackwater.core.members.succession import Refused, free_ids
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupType
@@ -69,18 +70,38 @@ def overdue(world: World, workload: Workload) -> Decision | None:
 
     Not in a rollout, which judges its version, nor after one that failed, which moves no pod.
     A process that crashes within seconds of its joining leaves no proof that the member was there before it started;
-    nor does one that went with its pod while Kafka was away.
+    nor does one that went with its pod while Kafka was away. Nothing is known where the Kafka that we see may be
+    another one than theirs: a name that leads elsewhere by now shows a group without members, too.
     """
     memory = world.memory
-    lately = any(world.now - each.restarted_at < RESTARTS_APART_S for each in memory.refused.values())
     moves_no_pod = memory.phase.under_way or memory.phase is RolloutPhase.FAILED
-    if moves_no_pod or (lately and not any(_chance_was_due(world, pod) for pod in world.wanted_pods)):
+    if moves_no_pod or not was_in_it(world):
+        return None
+    if _one_is_coming(world) and not any(_chance_was_due(world, pod) for pod in world.wanted_pods):
         return None
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    asked = (pod for pod in world.wanted_pods if _may_be_refused(world, pod) or _is_idle(world, pod))
+    it_helps = _restarts_help(world)
+    asked = (pod for pod in world.wanted_pods if _may_be_refused(world, pod) or (it_helps and _is_idle(world, pod)))
     late = (pod for pod in asked if _stays_away(world, pod) and world.now - absent_since(world, pod) > timeout_s)
     found = (_chance(world, workload, pod) for pod in late)
     return next((decision for decision in found if decision is not None), None)
+
+
+def _one_is_coming(world: World) -> bool:
+    """Whoever was restarted last has its time to join before the next one goes."""
+    timeout_s = max(RESTARTS_APART_S, world.group.spec.rollout.rejoin_timeout_s)
+    back = {pod.name for pod in world.wanted_pods if lives(world, pod)}
+    return any(
+        world.now - each.restarted_at < (timeout_s if each.unseen and name not in back else RESTARTS_APART_S)
+        for name, each in world.memory.refused.items()
+    )
+
+
+def _restarts_help(world: World) -> bool:
+    """Whoever had his chance so far is back, and the Kafka that we see is known to be theirs."""
+    tried = [pod for pod in world.wanted_pods if _had_its_chance(world, pod)]
+    is_theirs = world.memory.seen_in is not None or any(world.members_of(pod) for pod in world.wanted_pods)
+    return is_theirs and all(lives(world, pod) for pod in tried)
 
 
 def _stays_away(world: World, pod: Pod) -> bool:
