@@ -18,7 +18,7 @@ from slackwater.core.decision.acts import (
 from slackwater.core.members.seen import may_be_done, seen_in, was_in_it
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, changed, dynamic_member, folded, member, observation, pod, world
+from tests.core.factories import NOW, changed, dynamic_member, folded, group, member, observation, pod, world
 
 HERE = "KafkaConnection main in here"
 NOWHERE = RolloutMemory(target_hash="abc", seen_in="")
@@ -36,7 +36,7 @@ def given(*there: Any, address: str = "", memory: RolloutMemory = NOWHERE, **cha
 OURS, OTHERS = member(0, host="/10.1.1.0"), member(0, host=f"/{ELSEWHERE}")
 TABLE: list[tuple[str, World, str | None]] = [
     ("it is at the pod's address", given(OURS), HERE),
-    ("at its node's", given(member(0, host="/10.2.2.2")), HERE),
+    ("at its node's, soon after the start", given(member(0, host="/10.2.2.2")), HERE),
     ("a dynamic one at the pod's", given(dynamic_member(0, host="/10.1.1.0")), ""),
     ("elsewhere, and no pod's address is seen: it joined soon after the start", given(OTHERS), HERE),
     ("elsewhere, while another one is at the pod's", given(OTHERS, member(7, host="/10.1.1.0")), ""),
@@ -62,8 +62,20 @@ def test_one_that_came_long_after_the_start_may_be_anybodys() -> None:
     late = given(OTHERS)
     early = changed(late, pods=(replace(late.pods[0], started_at=NOW - 1_000),))
     assert seen_in(early) == ""
+    patient = {"rejoinTimeout": "999h"}
+    assert seen_in(changed(early, group=group(rollout=patient))) == "", "what is soon is not the tenant's to say"
+    again = changed(late, pods=(replace(late.pods[0], restarts=1),))
+    assert seen_in(again) == "", "a container that ends again and again meets everybody's restart"
     first = observation((OTHERS,), at=NOW)
     assert seen_in(replace(late, kafka=first, history=folded(first))) == ""
+
+
+def test_the_node_s_address_is_that_of_others_as_well() -> None:
+    """Of pods behind address translation, and of those that have it themselves."""
+    at_the_node = given(member(0, host="/10.2.2.2"))
+    started = replace(at_the_node.pods[0], started_at=NOW - 1_000)
+    assert seen_in(changed(at_the_node, pods=(started,))) == ""
+    assert seen_in(changed(at_the_node, pods=(replace(started, address="10.2.2.2"),))) == ""
 
 
 IN_KAFKA = (RemoveMembers((), ""), ReleaseMembers((), ""), DeleteGroup(), AlterGroupSettings({}))

@@ -63,9 +63,7 @@ class Cause(StrEnum):
     NOT_COME = "it has not come into the group, and may have been fenced in its handover"
     TOGETHER = "it was let go together with another one, as rollout.maxUnavailable allows"
     REFUSED = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
-    LAST_CHANCE = (
-        "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
-    )
+    LAST_CHANCE = "it has not joined since its process started: it may have met the id of its dead predecessor"
 
     @property
     def asks_the_gates(self) -> bool:

@@ -3,7 +3,8 @@ group, and pods that only sleep take no id. So the operator takes nobody out, de
 before it has seen that.
 
 A member is proven to be a pod's by its address: brokers tell that of the first one that had the id (F41). Where they
-see none of the pods' own, as behind address translation, one that joined soon after its pod's start has to do.
+see none of the pods' own, as behind address translation, one that joined soon after its pod's first start has to do.
+So it has at the node's address, which others' pods have as well.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
+SOON_S: Final = 300.0
+"""The default of `rejoinTimeout`."""
 _IN: Final = " in "
 
 
@@ -48,16 +51,17 @@ def _is_here(world: World, seen: str) -> bool:
 
 def _is_proven(world: World) -> bool:
     found = [(pod, member) for pod in world.all_pods for member in world.members_of(pod)]
-    if any(member.address and member.address in (pod.address, pod.node_address) for pod, member in found):
+    own = {pod.address for pod in world.all_pods if pod.address and pod.address != pod.node_address}
+    if any(member.address in own and member.address == pod.address for pod, member in found):
         return True
-    own = {pod.address for pod in world.all_pods}
     some_are_seen = any(member.address in own for member in world.members)
     return not some_are_seen and any(_joined_after_its_start(world, pod, member) for pod, member in found)
 
 
 def _joined_after_its_start(world: World, pod: Pod, member: Member) -> bool:
+    """What is soon is not for whoever writes the spec to say, nor does each run of a container begin anew."""
     sighting = world.history.members.get(member.instance_id or member.member_id)
-    if sighting is None or sighting.absent_at is None or pod.runs_since is None:
+    if sighting is None or sighting.absent_at is None or pod.runs_since is None or pod.restarts:
         return False
     after_s = sighting.came_by - pod.runs_since
-    return 0.0 <= after_s <= world.group.spec.rollout.rejoin_timeout_s
+    return 0.0 <= after_s <= min(SOON_S, world.group.spec.rollout.rejoin_timeout_s)
