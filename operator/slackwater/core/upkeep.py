@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.api.annotations import PAUSE
-from slackwater.core.decision.acts import RemoveMembers
+from slackwater.core.decision.acts import Act, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import find_outlived, known_holders
@@ -20,7 +20,7 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.scaled_away import ended_since, members_to_remove
-from slackwater.core.members.seen import may_be_done, seen_in
+from slackwater.core.members.seen import may_be_done, seen_in, was_in_it
 from slackwater.core.members.shortfall import is_short_for_good
 from slackwater.core.members.taken import last_of_ours
 from slackwater.core.members.work import find_unread, owned_by, what_is_read
@@ -83,6 +83,17 @@ def upkeep(world: World, workload: Workload) -> Decision | None:
         return None
     found = (care(world, kafka, workload) for care in CARE)
     return next((each for each in found if each is not None and may_be_done(world, each.act)), None)
+
+
+def not_done(world: World) -> Act | None:
+    """What there is to do in Kafka, at rest, and is not done because no pod of ours was seen in the group."""
+    kafka, workload = world.kafka, world.workload
+    if was_in_it(world) or world.memory.phase.under_way or workload is None or not world.settled:
+        return None
+    if not isinstance(kafka, GroupObservation):
+        return None
+    found = (care(world, kafka, workload) for care in CARE)
+    return next((each.act for each in found if each is not None and not may_be_done(world, each.act)), None)
 
 
 def remove_scaled_away(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:

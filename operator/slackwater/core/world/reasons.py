@@ -107,6 +107,7 @@ class Reason(StrEnum):
     CLUSTER_REFUSED = "ClusterRefused", Facet.DEGRADES
     GROUP_NOT_ALLOWED = "GroupNotAllowed", Facet.DEGRADES
     GROUP_ID_SHARED = "GroupIdShared", Facet.DEGRADES
+    NOT_SEEN_IN_GROUP = "NotSeenInGroup"
     INSTANCE_IDS_IN_USE = "InstanceIdsInUse", Facet.DEGRADES
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES, Facet.STANDS_STILL
     ORPHANED_PODS = "OrphanedPods", Facet.DEGRADES
