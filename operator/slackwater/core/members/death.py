@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from slackwater.core.members.clocks import certainly_before
 from slackwater.core.members.ownership import given, given_ordinal
+from slackwater.core.members.taken import came_from_elsewhere
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import LastHolder
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
@@ -47,7 +48,7 @@ def has_ended(world: World, member: Member) -> bool:
 def _has_ended(world: World, member: Member) -> bool:
     ordinal = given_ordinal(world, member)
     pod = world.pod(ordinal) if ordinal is not None else None
-    if pod is None or member.instance_id is None:
+    if pod is None or member.instance_id is None or came_from_elsewhere(world, pod, member):
         return False
     changed_at = max(pod.created_at, pod.started_at or 0.0, pod.ended_at or 0.0)
     return was_there_before(world, member.instance_id, member.member_id, changed_at, pod.told_running_at)

@@ -22,6 +22,8 @@ from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
+LOOKS_APART_S: Final = 60.0
+"""At most, while Kafka answers: who was not there in one look and is in the next has come by then."""
 _NEVER: Final = float("inf")
 
 
@@ -30,12 +32,23 @@ def last_of_ours(world: World) -> Mapping[str, str]:
     holders = {m.instance_id or "": m for m in world.members} if world.memory.removed else {}
     kept = {key: ours for key, ours in world.memory.removed.items() if _is_kept(world, key, ours, holders.get(key))}
     to_go = (m for m in find_left_behind(world) if (given_ordinal(world, m) or 0) >= world.replicas)
-    return {**kept, **noted(world, to_go, kept)}
+    return {**kept, **_last_seen(world, kept), **noted(world, to_go, kept)}
+
+
+def _last_seen(world: World, known: Mapping[str, str]) -> Mapping[str, str]:
+    """While Kafka cannot be seen: of pods that are to go, who had their ids in the last look. Somebody else may have
+    them in the next one."""
+    if world.seen is not None or world.beside is not None:
+        return {}
+    to_go = {pod.ordinal for pod in world.all_pods if pod.ordinal >= world.replicas}
+    had = world.history.members.items() if to_go else ()
+    return {key: each.member_id for key, each in had if key not in known and world.ordinal_of(key) in to_go}
 
 
 def noted(world: World, members: Iterable[Member], known: Mapping[str, str]) -> Mapping[str, str]:
     """Of members with ids of pods that are to go and still there: instance id → the last one that was ours. `known`:
-    the same, from before. In a handover the other pod is ours as well."""
+    the same, from before: a process that ends takes no id, unless a hook keeps it, and it had not joined yet. In a
+    handover the other pod is ours as well."""
     found: dict[str, str] = {}
     if world.beside is not None:
         return found
@@ -45,16 +58,28 @@ def noted(world: World, members: Iterable[Member], known: Mapping[str, str]) -> 
             continue
         ours = known.get(key, "")
         if ours and (pod.terminating or _was_there_before(world, pod, member)):
-            found[key] = ours  # a process that ends takes no id
+            found[key] = member.member_id if _took_its_predecessors(world, pod, member, ours) else ours
         else:
-            found[key] = _taken_from(world, pod, member) or member.member_id
+            last = "" if came_from_elsewhere(world, pod, member) else member.member_id
+            found[key] = _taken_from(world, pod, member) or last
     return found
+
+
+def _took_its_predecessors(world: World, pod: Pod, member: Member, ours: str) -> bool:
+    """It came in this pod, and took the id from one that had been there before the pod was made."""
+    sighting = world.history.members.get(member.instance_id or "")
+    if sighting is None or sighting.member_id != member.member_id or sighting.taken_from is None:
+        return False
+    before, came_after = sighting.taken_from
+    there_since = world.history.watched_since if came_after is None else came_after + LOOKS_APART_S
+    is_its_predecessors = there_since is not None and there_since < pod.created_at - CLOCKS_DIFFER_S
+    return before == ours and is_its_predecessors and sighting.came_by > pod.created_at
 
 
 def _is_kept(world: World, instance_id: str, ours: str, holder: Member | None) -> bool:
     """It is history once the id's pod is there again, and has joined or may have."""
     pod = _pod_of(world, instance_id)
-    if pod is None or pod.terminating:
+    if pod is None or pod.terminating or world.seen is None:
         return True
     return holder is not None and holder.member_id != ours and _was_there_before(world, pod, holder)
 
@@ -83,6 +108,21 @@ def _another_took_it(world: World, pod: Pod, sighting: MemberSighting) -> bool:
         if held_at is not None and start <= held_at and sighting.came_by < end:
             return (came_after or 0.0) > start or held_at > _dead_until(world, start)
     return False
+
+
+def came_from_elsewhere(world: World, pod: Pod, member: Member) -> bool:
+    """It took an id that nobody had, not soon after a start of the pod's container, and not at the pod's address, which
+    brokers tell of whoever is the first to have an id (F41). Nobody of ours has the id then."""
+    sighting = world.history.members.get(member.instance_id or "")
+    if sighting is None or sighting.member_id != member.member_id or not sighting.after_nobody:
+        return False
+    if not member.address or not pod.address or member.address in (pod.address, pod.node_address):
+        return False
+    if sighting.came_by < pod.created_at:
+        return False  # in the pod before this one
+    starts = [at for at in (pod.created_at, pod.last_run_started_at, pod.runs_since) if at is not None]
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    return not any(-CLOCKS_DIFFER_S <= sighting.came_by - at <= timeout_s for at in starts)
 
 
 def _dead_until(world: World, start: float) -> float:

@@ -208,7 +208,8 @@ class RolloutMemory:
     refused: Mapping[str, Refusal] = field(default_factory=dict)
     """By pod name."""
     removed: Mapping[str, str] = field(default_factory=dict)
-    """Instance id of a pod that was scaled away → our last member: taken out, or replaced. Others are not ours."""
+    """Instance id of a pod that was scaled away → our last member: taken out, or replaced; empty: it left by itself.
+    Others are not ours."""
     grown: Mapping[str, int] = field(default_factory=dict)
     """Topic → how many partitions it had when the group was last made to rebalance, since nobody had seen it grow."""
     claimed: Claimed | None = None
