@@ -20,7 +20,7 @@ from slackwater.core.members.sharing import sharers_in_words
 from slackwater.core.members.shortfall import absence_in_words
 from slackwater.core.members.work import left_unread, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
-from slackwater.core.status.unseen import waits_to_see_a_pod
+from slackwater.core.status.unseen import what_waits
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -288,12 +288,8 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Verdict(kind, TRUE, Reason.FOREIGN_MEMBERS, message)
-    if refused := world.defaults_refused:
-        found, message = (TRUE, Reason.DEFAULTS_REFUSED), refused
-    else:
-        message = waits_to_see_a_pod(world)
-        found = (TRUE, Reason.NOT_SEEN_IN_GROUP) if message else (FALSE, Reason.AS_WANTED)
-    return Verdict(kind, *found, message)
+    waits = what_waits(world)
+    return Verdict(kind, TRUE, *waits) if waits else Verdict(kind, FALSE, Reason.AS_WANTED)
 
 
 def _uninvited(world: World) -> tuple[Member, ...]:
