@@ -20,7 +20,7 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.scaled_away import ended_since, members_to_remove
-from slackwater.core.members.seen import may_be_done, seen_in, was_in_it
+from slackwater.core.members.seen import may_be_done, seen_in, tells_addresses, was_in_it
 from slackwater.core.members.shortfall import is_short_for_good
 from slackwater.core.members.taken import last_of_ours
 from slackwater.core.members.work import find_unread, owned_by, what_is_read
@@ -64,7 +64,9 @@ def note_members(world: World) -> Decision:
         ended_since=ended,
         grown=grown,
     )
-    return Decision(memory if noted == memory else noted)
+    if noted == memory:  # nothing is written for this alone: an upgrade of the operator would, for each group
+        return Decision(memory)
+    return Decision(replace(noted, tells_addresses=tells_addresses(world)))
 
 
 def _still_grown(world: World) -> Mapping[str, int]:
@@ -165,17 +167,28 @@ def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, worklo
 
 
 def _step_in_mind(world: World) -> Step | None:
-    """The one that is remembered; where it went with the status in the middle of a rollout, the making of the pod that
-    came last: it can have been no other. Pods that were made together were made by no step: but where there was a
-    version before theirs, as where somebody deleted the StatefulSet, they have what its members had."""
+    """The one that is remembered; where it went with the status in the middle of a rollout, or came to nothing before a
+    retry, the making of the pod that came last: it can have been no other. Pods that were made together were made by no
+    step: but where there was a version before theirs, as where somebody deleted the StatefulSet, they have what its
+    members had."""
     memory = world.memory
-    is_lost = memory.step is None and memory.phase is RolloutPhase.PROGRESSING and memory.retried_at is None
-    if not is_lost or not world.wanted_pods:
+    is_lost = memory.step is None and memory.retried_at is None
+    is_gone = memory.phase is RolloutPhase.PROGRESSING and (is_lost or _came_to_nothing(world, memory.step))
+    if not is_gone or not world.wanted_pods:
         return memory.step
     pods = sorted(world.wanted_pods, key=lambda pod: pod.created_at)
     one_by_one = pods[-1].created_at - pods[0].created_at >= TOGETHER_S
     follow = memory.last_good_hash not in ("", memory.target_hash)
     return Step(pods[-1].ordinal, pods[-1].created_at) if one_by_one or follow else None
+
+
+def _came_to_nothing(world: World, step: Step | None) -> bool:
+    """It was on the way back, which ended without it: its pod has the version that is tried again, and was never
+    restarted. So it is where somebody deleted the StatefulSet of the last good version."""
+    if step is None or step.made or step.started_at >= (world.memory.retried_at or 0.0):
+        return False
+    pod = world.pod(step.ordinal)
+    return pod is not None and pod not in world.outdated and not step.is_followed_by(pod)
 
 
 def _was_taken_out(step: Step, there: tuple[MemberRef, ...]) -> bool:

@@ -13,8 +13,6 @@ from tests.core.simulation.broker import RANGE, Process
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
-OPEN = pytest.mark.xfail(strict=True, raises=AssertionError, reason="found by a fresh reader of 2026-11-30, open")
-"""Under KIP-848 a member that was there before our container started counts as dead, and is released."""
 KINDS = pytest.mark.parametrize("kip848", [False, True], ids=["classic", "KIP-848"])
 
 
@@ -64,7 +62,7 @@ class Sites:
                 self._join(process, self.run.outside.now)
 
 
-@pytest.mark.parametrize("kip848", [False, pytest.param(True, marks=OPEN)], ids=["classic", "KIP-848"])
+@KINDS
 def test_a_site_that_fell_out_and_is_scaled_to_nothing_leaves_the_other_one_alone(kip848: bool) -> None:
     sites = Sites(kip848)
     sites.ours_hang()
@@ -90,7 +88,22 @@ def test_so_does_one_that_did_not_see_kafka_meanwhile(kip848: bool, monkeypatch:
     assert sites.members() == before
 
 
-@OPEN
+@KINDS
+def test_so_does_one_that_saw_the_other_come_and_then_no_kafka(kip848: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    sites = Sites(kip848)
+    outside = sites.run.outside
+    sites.ours_hang()
+    before = sites.fail_over()
+    with monkeypatch.context() as cut_off:
+        unseen = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", outside.now)
+        cut_off.setattr(outside, "observe", lambda: unseen)
+        sites.run.do("scaled to nothing", lambda o: o.scale(0))
+        sites.for_seconds(60)
+        assert not outside.pods, "the play is another one"
+    sites.for_seconds(120)
+    assert sites.members() == before
+
+
 def test_a_crash_of_ours_frees_no_id_of_a_living_member_of_another_site() -> None:
     """KIP-848: brokers would refuse ours as long as the others live."""
     sites = Sites(kip848=True)

@@ -161,3 +161,10 @@ def test_the_fix_of_a_pod_that_comes_and_goes_is_never_prepared_in_vain() -> Non
     disturbed(run, "abort")
     assert len([line for line in run.operator.log if "out of order" in line]) <= 1, run.operator.log
     assert run.phase.value == "Complete"
+
+
+@pytest.mark.slow
+def test_a_retry_after_a_way_back_that_lost_its_version_reads_what_the_version_reads() -> None:
+    """The last replacement of the way back was never made; the other topic was read by nobody, after each retry."""
+    given = case("other topics", "refunds-only", OPTIONS["WarmHandover"])
+    disturbed(next(islice(states_on_the_way_back(given), 73, None)), "the StatefulSet is deleted")

@@ -49,11 +49,22 @@ def _is_here(world: World, seen: str) -> bool:
     return connection == str(world.group.spec.connection_ref) and world.cluster_id in (None, cluster_id)
 
 
+def tells_addresses(world: World) -> bool:
+    """`RolloutMemory.tells_addresses`, brought up to date: it is asked by whom who came from elsewhere is found."""
+    known, seen = world.memory.tells_addresses, world.memory.seen_in
+    return (known and (not seen or _is_here(world, seen))) or _some_are_at_their_own(world)
+
+
+def _some_are_at_their_own(world: World) -> bool:
+    found = ((pod, member) for pod in world.all_pods for member in world.members_of(pod))
+    return any(pod.address != pod.node_address and member.address == pod.address != "" for pod, member in found)
+
+
 def _is_proven(world: World) -> bool:
+    if _some_are_at_their_own(world):
+        return True
     found = [(pod, member) for pod in world.all_pods for member in world.members_of(pod)]
     own = {pod.address for pod in world.all_pods if pod.address and pod.address != pod.node_address}
-    if any(member.address in own and member.address == pod.address for pod, member in found):
-        return True
     some_are_seen = any(member.address in own for member in world.members)
     return not some_are_seen and any(_joined_after_its_start(world, pod, member) for pod, member in found)
 

@@ -37,12 +37,15 @@ def last_of_ours(world: World) -> Mapping[str, str]:
 
 def _last_seen(world: World, known: Mapping[str, str]) -> Mapping[str, str]:
     """While Kafka cannot be seen: of pods that are to go, who had their ids in the last look. Somebody else may have
-    them in the next one."""
+    them in the next one, or had them by then."""
     if world.seen is not None or world.beside is not None:
         return {}
-    to_go = {pod.ordinal for pod in world.all_pods if pod.ordinal >= world.replicas}
-    had = world.history.members.items() if to_go else ()
-    return {key: each.member_id for key, each in had if key not in known and world.ordinal_of(key) in to_go}
+    found: dict[str, str] = {}
+    for key, sighting in world.history.members.items():
+        pod = _pod_of(world, key)
+        if pod is not None and pod.ordinal >= world.replicas and key not in known:
+            found[key] = "" if _is_anothers(world, pod, sighting) else sighting.member_id
+    return found
 
 
 def noted(world: World, members: Iterable[Member], known: Mapping[str, str]) -> Mapping[str, str]:
@@ -111,15 +114,22 @@ def _another_took_it(world: World, pod: Pod, sighting: MemberSighting) -> bool:
 
 
 def came_from_elsewhere(world: World, pod: Pod, member: Member) -> bool:
-    """It took an id that nobody had, not soon after a start of the pod's container, and not at the pod's address, which
-    brokers tell of whoever is the first to have an id (F41). Nobody of ours has the id then."""
+    """It took an id that nobody had, and not at the pod's address, which brokers tell of whoever is the first to have
+    an id (F41). Nobody of ours has the id then. Where brokers see other addresses than the pods' own, who came soon
+    after a start of the pod's container may be the pod's."""
     sighting = world.history.members.get(member.instance_id or "")
-    if sighting is None or sighting.member_id != member.member_id or not sighting.after_nobody:
-        return False
-    if not member.address or not pod.address or member.address in (pod.address, pod.node_address):
+    return sighting is not None and sighting.member_id == member.member_id and _is_anothers(world, pod, sighting)
+
+
+def _is_anothers(world: World, pod: Pod, sighting: MemberSighting) -> bool:
+    address = sighting.places[0] if sighting.places else ""
+    is_ours = address in world.addresses or address in ("", pod.node_address)
+    if not sighting.after_nobody or not pod.address or is_ours:
         return False
     if sighting.came_by < pod.created_at:
         return False  # in the pod before this one
+    if world.memory.tells_addresses and (sighting.absent_at or 0.0) > pod.created_at + CLOCKS_DIFFER_S:
+        return True
     starts = [at for at in (pod.created_at, pod.last_run_started_at, pod.runs_since) if at is not None]
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     return not any(-CLOCKS_DIFFER_S <= sighting.came_by - at <= timeout_s for at in starts)

@@ -58,7 +58,7 @@ class MemberSighting:
     left_after: float | None = None
     """The look before, which showed it there."""
     places: tuple[str, ...] = ()
-    """Of a dynamic member, by what its pod is known: its address and its client id. Static ones need none."""
+    """By what its pod is known: its address; of a dynamic member its client id as well."""
     first_look_ended_at: float | None = None
     """None: at once."""
 
@@ -247,7 +247,7 @@ def _first_sighting(
         taken_from=(known.member_id, known.absent_at) if known is not None and stays else None,
         first_look_ended_at=ended_at,
         away=member.has_left,
-        places=() if member.instance_id is not None else (member.address, member.client_id),
+        places=(member.address,) if member.instance_id is not None else (member.address, member.client_id),
         found_waiting=_waiting(history, member.assignment),
     )
 
@@ -265,7 +265,7 @@ def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at
 
 
 def _left(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, tuple[Stay, ...]]:
-    gone = [seen for key, seen in history.members.items() if seen.places and key not in members]
+    gone = [seen for key, seen in history.members.items() if seen.member_id == key and key not in members]
     ended = {place: Stay(seen.since, at) for seen in gone for place in seen.places}
     return with_stays(history.left, ended, at, history.crowd) if ended or history.left else {}
 

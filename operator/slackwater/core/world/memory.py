@@ -197,6 +197,8 @@ class RolloutMemory:
     """No pod that was asked for has ever run, so that none can have joined; False where that is not known."""
     seen_in: str | None = None
     """The connection and cluster id in which a pod of ours was seen in the group; empty: in none; None: not known."""
+    tells_addresses: bool = False
+    """Its brokers tell pods' own addresses: a member was seen at its pod's. Noted together with something else."""
     session_bounds: Bounds | None = None
     """What the brokers allow classic sessions to be, while it binds: one that cannot be asked changes no template."""
     group_settings: Mapping[str, str] = field(default_factory=dict)
