@@ -57,6 +57,7 @@ def note_members(world: World) -> Decision:
         ids_given=given,
         never_ran=never_ran(world),
         seen_in=seen_in(world),
+        tells_addresses=tells_addresses(world),
         holders=holders,
         released=released,
         refused=refused,
@@ -64,9 +65,7 @@ def note_members(world: World) -> Decision:
         ended_since=ended,
         grown=grown,
     )
-    if noted == memory:  # nothing is written for this alone: an upgrade of the operator would, for each group
-        return Decision(memory)
-    return Decision(replace(noted, tells_addresses=tells_addresses(world)))
+    return Decision(memory if noted == memory else noted)
 
 
 def _still_grown(world: World) -> Mapping[str, int]:
@@ -92,7 +91,7 @@ def not_done(world: World) -> Act | None:
     kafka, workload = world.kafka, world.workload
     if was_in_it(world) or world.memory.phase.under_way or workload is None or not world.settled:
         return None
-    if not isinstance(kafka, GroupObservation):
+    if not isinstance(kafka, GroupObservation) or not world.wanted_pods:
         return None
     found = (care(world, kafka, workload) for care in CARE)
     return next((each.act for each in found if each is not None and not may_be_done(world, each.act)), None)

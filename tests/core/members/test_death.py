@@ -103,10 +103,10 @@ def test_a_member_that_is_back_counts_from_its_return(look: GroupObservation) ->
     back = folded(modern(at=NOW - 60), modern(at=NOW - 50), look, modern(at=NOW - 20))
     twice = scene(history=back, memory=held(1, NOW - 60), kafka=modern(at=NOW - 10))
     assert there_by(twice, "payments-1", FIRST) == NOW - 10
-    assert known_holders(twice)["payments-1"] == LastHolder(FIRST, NOW - 10)
+    assert known_holders(twice)["payments-1"].there_by == NOW - 10
     once = replace(twice, history=back, memory=held(1, NOW - 60))
     assert there_by(once, "payments-1", FIRST) is None
-    assert known_holders(once)["payments-1"] == LastHolder(FIRST, NOW - 60)
+    assert known_holders(once)["payments-1"].there_by == NOW - 60
     assert there_by(replace(twice, memory=held(1, NOW - 25)), "payments-1", FIRST) == NOW - 25
     assert there_by(replace(twice, memory=held(1, NOW - 60, "z")), "payments-1", "payments-1-z") == NOW - 60
 
@@ -132,7 +132,9 @@ def test_a_member_seen_in_one_look_may_have_come_while_that_was_under_way() -> N
 
 
 def test_holders_are_remembered_while_they_can_matter() -> None:
-    assert known_holders(scene()) == {f"payments-{o}": LastHolder(f"payments-{o}-a", NOW - 3590) for o in range(3)}
+    assert {k: (each.member_id, each.there_by) for k, each in known_holders(scene()).items()} == {
+        f"payments-{o}": (f"payments-{o}-a", NOW - 3590) for o in range(3)
+    }
     assert known_holders(scene(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW), memory=held(1, 5.0))).keys() == {
         "payments-1"
     }
@@ -142,6 +144,23 @@ def test_holders_are_remembered_while_they_can_matter() -> None:
     assert known_holders(scene(kafka=observation(), memory=held(1, 5.0))) == {}
     once = scene(kafka=modern(member(1, "b", epoch=EPOCH)), memory=held(1, 5.0))
     assert known_holders(once)["payments-1"].member_id == "payments-1-a"
+
+
+def test_who_is_there_longer_than_a_dead_one_could_be_is_its_pod_s_process() -> None:
+    """For each run of the container: a dead one is listed for a session, and longer under a new coordinator."""
+    known = LastHolder(FIRST, NOW - 3590)
+    lately = scene(restarted(ago_s=68))
+
+    def stayed(found: World, before: LastHolder = known) -> float | None:
+        return known_holders(replace(found, memory=RolloutMemory(holders={"payments-1": before})))["payments-1"].stayed
+
+    assert stayed(lately) == NOW
+    assert stayed(scene(restarted(ago_s=65))) is None
+    assert stayed(replace(lately, history=replace(lately.history, disturbed=(NOW - 20, NOW - 10)))) is None
+    assert stayed(replace(lately, kafka=LEFT)) is None
+    earlier = replace(known, stayed=NOW - 300)
+    assert stayed(scene(restarted(ago_s=400)), earlier) == NOW - 300, "once for each run"
+    assert stayed(lately, earlier) == NOW, "that was the run before"
 
 
 def test_on_the_way_back_to_classic_only_those_kept_out_are_remembered() -> None:

@@ -34,6 +34,7 @@ def given(*there: Any, address: str = "", memory: RolloutMemory = NOWHERE, **cha
 
 
 OURS, OTHERS = member(0, host="/10.1.1.0"), member(0, host=f"/{ELSEWHERE}")
+OLDER = RolloutMemory(target_hash="abc")
 TABLE: list[tuple[str, World, str | None]] = [
     ("it is at the pod's address", given(OURS), HERE),
     ("at its node's, soon after the start", given(member(0, host="/10.2.2.2")), HERE),
@@ -41,7 +42,8 @@ TABLE: list[tuple[str, World, str | None]] = [
     ("elsewhere, and no pod's address is seen: it joined soon after the start", given(OTHERS), HERE),
     ("elsewhere, while another one is at the pod's", given(OTHERS, member(7, host="/10.1.1.0")), ""),
     ("nobody is in it", given(), ""),
-    ("of one that was begun before this was noted", given(OURS, memory=RolloutMemory(target_hash="abc")), None),
+    ("of one that was begun before this was noted", given(OTHERS, OURS, memory=OLDER), HERE),
+    ("of one like that, where nobody is seen", given(memory=OLDER), None),
     ("nothing was begun", given(memory=RolloutMemory()), ""),
     ("it was seen there before", given(memory=replace(NOWHERE, seen_in=HERE)), HERE),
     (

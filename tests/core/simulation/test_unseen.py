@@ -47,3 +47,11 @@ def test_new_partitions_of_a_group_whose_status_is_lost_are_read_after_a_restart
     run.for_seconds(600)
     assert unread(run) == 0
     assert degraded(run)["status"] == "False"
+
+
+def test_settings_of_a_group_that_has_no_pod_yet_wait_in_silence() -> None:
+    """Scaled from nothing later, by KEDA say: there is nobody who could be seen, and nothing to restart."""
+    run = LifesRun(Life(kip848=True, replicas=0))
+    assert run.outside.edit((("timeouts", {"consumer": {"session": "50s"}}),))
+    run.for_seconds(60)
+    assert (degraded(run)["status"], degraded(run)["reason"]) == ("False", "AsWanted")

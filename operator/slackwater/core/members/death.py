@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
-from slackwater.core.members.clocks import certainly_before
+from slackwater.core.members.clocks import CLOCKS_DIFFER_S, certainly_before
 from slackwater.core.members.ownership import given, given_ordinal
-from slackwater.core.members.taken import came_from_elsewhere
+from slackwater.core.members.taken import came_from_elsewhere, gone_by
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import LastHolder
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
@@ -37,7 +38,23 @@ def known_holders(world: World) -> Mapping[str, LastHolder]:
         seen_by = sighting.there_by if sighting is not None else None
         if seen_by is not None and (known is None or _is_outdated(known, member.member_id, sighting)):
             wanted[instance_id] = LastHolder(member.member_id, seen_by)
+        wanted.update(_seen_to_stay(world, member, wanted.get(instance_id)))
     return wanted
+
+
+def _seen_to_stay(world: World, member: Member, known: LastHolder | None) -> Mapping[str, LastHolder]:
+    """Its own process has it for certain: once for each run of the pod's container."""
+    pod = world.pod(given_ordinal(world, member) or 0)
+    if known is None or pod is None or pod.started_at is None or member.has_left or member.instance_id is None:
+        return {}
+    if stayed_since_its_start(pod, known) or known.member_id != member.member_id:
+        return {}
+    return {member.instance_id: replace(known, stayed=world.now)} if world.now > gone_by(world, pod.started_at) else {}
+
+
+def stayed_since_its_start(pod: Pod, known: LastHolder) -> bool:
+    started_at = pod.started_at
+    return started_at is not None and known.stayed is not None and known.stayed > started_at + CLOCKS_DIFFER_S
 
 
 def has_ended(world: World, member: Member) -> bool:

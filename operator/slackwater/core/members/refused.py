@@ -9,13 +9,14 @@ The memory is written before the act. The pod's uid and run are in it, so that a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, RESTARTS_APART_S, restart_again_s
-from slackwater.core.members.death import has_ended, time_to_join
+from slackwater.core.members.death import has_ended, stayed_since_its_start, time_to_join
 from slackwater.core.members.presence import absent_since, lives
 from slackwater.core.members.seen import was_in_it
 from slackwater.core.members.succession import Refused, free_ids
@@ -70,7 +71,8 @@ def overdue(world: World, workload: Workload) -> Decision | None:
 
     Not in a rollout, which judges its version, nor after one that failed, which moves no pod.
     A process that crashes within seconds of its joining leaves no proof that the member was there before it started;
-    nor does one that went with its pod while Kafka was away. Nothing is known where the Kafka that we see may be
+    nor does one that went with its pod while Kafka was away. A process that has been in the group since its start was
+    not refused: it was stopped, or may not come in any more. Nothing is known where the Kafka that we see may be
     another one than theirs: a name that leads elsewhere by now shows a group without members, too.
     """
     memory = world.memory
@@ -83,7 +85,7 @@ def overdue(world: World, workload: Workload) -> Decision | None:
     it_helps = _restarts_help(world)
     asked = (pod for pod in world.wanted_pods if _may_be_refused(world, pod) or (it_helps and _is_idle(world, pod)))
     late = (pod for pod in asked if _stays_away(world, pod) and world.now - absent_since(world, pod) > timeout_s)
-    found = (_chance(world, workload, pod) for pod in late)
+    found = (_chance(world, workload, pod) for pod in late if not _was_let_in(world, pod))
     return next((decision for decision in found if decision is not None), None)
 
 
@@ -102,6 +104,22 @@ def _restarts_help(world: World) -> bool:
     tried = [pod for pod in world.wanted_pods if _had_its_chance(world, pod)]
     is_theirs = world.memory.seen_in is not None or any(world.members_of(pod) for pod in world.wanted_pods)
     return is_theirs and all(lives(world, pod) for pod in tried)
+
+
+def _was_let_in(world: World, pod: Pod) -> bool:
+    """The process that runs has been in the group, with all its members."""
+    return world.once(_let_in)[pod.ordinal] >= world.made_with(pod).members_per_pod
+
+
+def _let_in(world: World) -> Counter[int]:
+    """By ordinal, how many ids the process had that runs in the pod."""
+    found = Counter[int]()
+    for instance_id, holder in world.memory.holders.items():
+        ordinal = world.ordinal_of(instance_id)
+        pod = world.pod(ordinal) if ordinal is not None else None
+        if pod is not None and stayed_since_its_start(pod, holder):
+            found[pod.ordinal] += 1
+    return found
 
 
 def _stays_away(world: World, pod: Pod) -> bool:

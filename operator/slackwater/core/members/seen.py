@@ -22,12 +22,12 @@ _IN: Final = " in "
 
 
 def seen_in(world: World) -> str | None:
-    """`RolloutMemory.seen_in`, brought up to date. One that was begun before it was noted stays unknown."""
+    """`RolloutMemory.seen_in`, brought up to date. One that was begun before it was noted stays unknown until a pod is
+    seen."""
     memory = world.memory
-    if memory.seen_in is None and (memory.target_hash or memory.ids_given):
-        return None
-    known = memory.seen_in or ""
-    if _is_here(world, known) or not world.members or not _is_proven(world):
+    is_older = memory.seen_in is None and (memory.target_hash or memory.ids_given)
+    known = None if is_older else memory.seen_in or ""
+    if _is_here(world, known or "") or not world.members or not _is_proven(world):
         return known
     return f"{world.group.spec.connection_ref}{_IN}{world.cluster_id or ''}"
 

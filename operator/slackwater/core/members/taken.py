@@ -109,14 +109,14 @@ def _another_took_it(world: World, pod: Pod, sighting: MemberSighting) -> bool:
     began = [at for at in (pod.last_run_started_at, pod.runs_since) if at is not None]
     for start, end in pairwise((*began, _NEVER)):
         if held_at is not None and start <= held_at and sighting.came_by < end:
-            return (came_after or 0.0) > start or held_at > _dead_until(world, start)
+            return (came_after or 0.0) > start or held_at > gone_by(world, start)
     return False
 
 
 def came_from_elsewhere(world: World, pod: Pod, member: Member) -> bool:
     """It took an id that nobody had, and not at the pod's address, which brokers tell of whoever is the first to have
-    an id (F41). Nobody of ours has the id then. Where brokers see other addresses than the pods' own, who came soon
-    after a start of the pod's container may be the pod's."""
+    an id (F41). Nobody of ours has the id then. Where brokers tell other addresses than the pods' own, nothing is
+    known."""
     sighting = world.history.members.get(member.instance_id or "")
     return sighting is not None and sighting.member_id == member.member_id and _is_anothers(world, pod, sighting)
 
@@ -126,19 +126,14 @@ def _is_anothers(world: World, pod: Pod, sighting: MemberSighting) -> bool:
     is_ours = address in world.addresses or address in ("", pod.node_address)
     if not sighting.after_nobody or not pod.address or is_ours:
         return False
-    if sighting.came_by < pod.created_at:
-        return False  # in the pod before this one
-    if world.memory.tells_addresses and (sighting.absent_at or 0.0) > pod.created_at + CLOCKS_DIFFER_S:
-        return True
-    starts = [at for at in (pod.created_at, pod.last_run_started_at, pod.runs_since) if at is not None]
-    timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    return not any(-CLOCKS_DIFFER_S <= sighting.came_by - at <= timeout_s for at in starts)
+    came_in_it = (sighting.absent_at or 0.0) > pod.created_at + CLOCKS_DIFFER_S  # not in the pod before
+    return world.memory.tells_addresses and came_in_it
 
 
-def _dead_until(world: World, start: float) -> float:
+def gone_by(world: World, start: float) -> float:
     """By then no member was listed any more whose process had ended before `start`."""
     _, disturbed = world.history.disturbed or (start, start)
-    return max(start, disturbed) + longest_session_s(world) + CLOCKS_DIFFER_S
+    return max(start, disturbed) + world.once(longest_session_s) + CLOCKS_DIFFER_S
 
 
 def _pod_of(world: World, instance_id: str | None) -> Pod | None:

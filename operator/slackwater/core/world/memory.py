@@ -144,6 +144,8 @@ class LastHolder:
     member_id: str
     there_by: Moment
     """It was in the group by then."""
+    stayed: Moment | None = None
+    """It was there then, which nobody could be whose process had ended before its pod's container started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,7 @@ class RolloutMemory:
     seen_in: str | None = None
     """The connection and cluster id in which a pod of ours was seen in the group; empty: in none; None: not known."""
     tells_addresses: bool = False
-    """Its brokers tell pods' own addresses: a member was seen at its pod's. Noted together with something else."""
+    """Its brokers tell pods' own addresses: a member was seen at its pod's."""
     session_bounds: Bounds | None = None
     """What the brokers allow classic sessions to be, while it binds: one that cannot be asked changes no template."""
     group_settings: Mapping[str, str] = field(default_factory=dict)

@@ -45,7 +45,10 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
         handover=None if handover is None else _handover(handover, now + CLOCK_SET_BACK_S, now),
         released={k: replace(each, released_at=past(each.released_at)) for k, each in memory.released.items()},
         refused={k: replace(each, restarted_at=past(each.restarted_at)) for k, each in memory.refused.items()},
-        holders={k: replace(each, there_by=past(each.there_by)) for k, each in memory.holders.items()},
+        holders={
+            k: replace(each, there_by=past(each.there_by), stayed=maybe(each.stayed))
+            for k, each in memory.holders.items()
+        },
     )
 
 
