@@ -14,7 +14,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import by_command
-from slackwater.core.manifests.template import wanted_template, what_people_gave
+from slackwater.core.manifests.template import gave_the_same, wanted_template
 from slackwater.core.rollout.ending import can_go_back, go_back
 from slackwater.core.timeouts.adoption import approve
 from slackwater.core.world.memory import RolloutPhase
@@ -59,7 +59,7 @@ def _restart(world: World) -> Decision:
     retry = world.group.metadata.annotations.get(RETRY)
     if given_up and retry is not None and memory.commands.get(RETRY) != retry:
         return Decision(memory)  # `retry` comes first, and this one in the next look
-    if not given_up or memory.target_given != what_people_gave(world):
+    if not given_up or not gave_the_same(world):
         return Decision(replace(memory, restart=token))
     again = by_command(RETRY, world.group.name)
     message = f"restart: the version that is asked for was given up, so nothing changes; {again} tries it again"

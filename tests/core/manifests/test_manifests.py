@@ -12,7 +12,13 @@ from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, REJOINED, RESTART,
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.objects import disruption_budget, headless_service, stateful_set
-from slackwater.core.manifests.template import Template, render_template, wanted_template, what_people_gave
+from slackwater.core.manifests.template import (
+    Template,
+    gave_the_same,
+    render_template,
+    wanted_template,
+    what_people_gave,
+)
 from slackwater.core.manifests.writes import in_place, shape
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.profile import Profile
@@ -245,10 +251,16 @@ def test_out_of_order_no_controller_restarts_a_pod(purpose: Purpose, strategy: U
     assert in_place(given, given.sets[0], rendered(group()), purpose, 2).strategy is strategy
 
 
+KNOWN_AS = ("e4198309918f30d9", "764d80f17cf829b3")
+"""Today, and before `connectionRef` counted."""
+
+
 def test_what_people_gave_is_the_same_for_the_next_slackwater() -> None:
     """By it a version that was given up is known. Another default, or another field's name, would try all of them again
     when the operator is upgraded: then what is remembered has to be read as it was written."""
-    assert what_people_gave(world()) == "764d80f17cf829b3"
+    assert what_people_gave(world()) == "e4198309918f30d9"
+    assert all(gave_the_same(world(memory=RolloutMemory(target_given=each))) for each in KNOWN_AS)
+    assert not gave_the_same(world(memory=RolloutMemory(target_given="another")))
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,17 @@ def render_template(
 
 def what_people_gave(world: World) -> str:
     """A digest of the person's own part of what is rendered: not of brokers, their bounds, or how we render it."""
-    given = world.group.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, include=_PEOPLES_OWN)
+    return _digest_of(world, {*_PEOPLES_OWN, "connection_ref"})
+
+
+def gave_the_same(world: World) -> bool:
+    """People's own part is what it was when the version that memory has as the target began."""
+    known = world.memory.target_given
+    return known == world.once(what_people_gave) or known == _digest_of(world, _PEOPLES_OWN)  # 0.3 and before
+
+
+def _digest_of(world: World, fields: set[str]) -> str:
+    given = world.group.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, include=fields)
     whole = {**given, "restart": world.memory.restart}
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -49,6 +49,8 @@ def _seen_to_stay(world: World, member: Member, known: LastHolder | None) -> Map
         return {}
     if stayed_since_its_start(pod, known) or known.member_id != member.member_id:
         return {}
+    if came_from_elsewhere(world, pod, member):
+        return {}
     return {member.instance_id: replace(known, stayed=world.now)} if world.now > gone_by(world, pod.started_at) else {}
 
 

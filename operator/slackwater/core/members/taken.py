@@ -44,7 +44,7 @@ def _last_seen(world: World, known: Mapping[str, str]) -> Mapping[str, str]:
     for key, sighting in world.history.members.items():
         pod = _pod_of(world, key)
         if pod is not None and pod.ordinal >= world.replicas and key not in known:
-            found[key] = "" if _is_anothers(world, pod, sighting) else sighting.member_id
+            found[key] = "" if _is_anothers(world, pod, key, sighting) else sighting.member_id
     return found
 
 
@@ -117,14 +117,18 @@ def came_from_elsewhere(world: World, pod: Pod, member: Member) -> bool:
     """It took an id that nobody had, and not at the pod's address, which brokers tell of whoever is the first to have
     an id (F41). Nobody of ours has the id then. Where brokers tell other addresses than the pods' own, nothing is
     known."""
-    sighting = world.history.members.get(member.instance_id or "")
-    return sighting is not None and sighting.member_id == member.member_id and _is_anothers(world, pod, sighting)
+    key = member.instance_id or ""
+    sighting = world.history.members.get(key)
+    return sighting is not None and sighting.member_id == member.member_id and _is_anothers(world, pod, key, sighting)
 
 
-def _is_anothers(world: World, pod: Pod, sighting: MemberSighting) -> bool:
+def _is_anothers(world: World, pod: Pod, instance_id: str, sighting: MemberSighting) -> bool:
+    """`was_ours`: when the pod had another address, as before its node was started again."""
     address = sighting.places[0] if sighting.places else ""
     is_ours = address in world.addresses or address in ("", pod.node_address)
-    if not sighting.after_nobody or not pod.address or is_ours:
+    known = world.memory.holders.get(instance_id)
+    was_ours = known is not None and known.stayed is not None and known.member_id == sighting.member_id
+    if not sighting.after_nobody or not pod.address or is_ours or was_ours:
         return False
     came_in_it = (sighting.absent_at or 0.0) > pod.created_at + CLOCKS_DIFFER_S  # not in the pod before
     return world.memory.tells_addresses and came_in_it

@@ -12,7 +12,7 @@ from typing import Final
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.manifests.template import what_people_gave
+from slackwater.core.manifests.template import gave_the_same
 from slackwater.core.protocol.origin import group_shows
 from slackwater.core.protocol.preflight import Way, can_make, find_way
 from slackwater.core.world.memory import RolloutPhase, Upgrade
@@ -36,12 +36,42 @@ def set_course(world: World) -> Decision:
         memory = replace(memory, protocol=here, upgrade=_two_bounces_in_hand(world, here))
         upgrade = memory.upgrade
         world = world.remembering(memory)
+    world = _still_asked_for(world)
+    memory, upgrade = world.memory, world.memory.upgrade
     if target is None:
-        return Decision(memory)  # a group keeps what it has, and finishes what is in hand
+        return _without_target(world)
     wanted = profile_of(target)
     if upgrade is not None:
         return _turn(world, upgrade, wanted) if wanted is not upgrade.target else Decision(memory)
     return Decision(memory) if wanted is memory.protocol else _begin(world, wanted)
+
+
+def _without_target(world: World) -> Decision:
+    """A group keeps what it has, and finishes what is in hand; but not what was given up: nobody asks for it now."""
+    memory, upgrade = world.memory, world.memory.upgrade
+    if upgrade is None or upgrade.returning or not memory.phase.gave_up or gave_the_same(world):
+        return Decision(memory)
+    before = {pod.protocol for pod in world.pods} - {upgrade.here}
+    return _go_back(world, upgrade, before.pop() if len(before) == 1 else upgrade.behind)
+
+
+def _still_asked_for(world: World) -> World:
+    """A step that no pod is given is dropped where its target was taken away, or the permission to stop all for it."""
+    memory, upgrade, protocol = world.memory, world.memory.upgrade, world.group.spec.protocol
+    if upgrade is None or upgrade.returning or _has_begun(world, upgrade):
+        return world
+    somebody = isinstance(world.kafka, GroupObservation) and bool(world.kafka.members)
+    not_permitted = upgrade.drains and somebody and not protocol.allow_downtime
+    given_up = memory.phase.gave_up and gave_the_same(world)
+    if protocol.target is not None and (not not_permitted or given_up):
+        return world
+    return world.remembering(replace(memory, upgrade=None, protocol=_shown_by_pods(world, upgrade.behind)))
+
+
+def _has_begun(world: World, upgrade: Upgrade) -> bool:
+    stopped = upgrade.stopped_at is not None and any(each.replicas == 0 for each in world.sets)
+    given = {*(pod.protocol for pod in world.all_pods), *(profile_in(each.template) for each in world.sets)}
+    return upgrade.step > 1 or stopped or upgrade.here in given
 
 
 def _shown_by_pods(world: World, of_template: Profile) -> Profile:
@@ -84,7 +114,7 @@ def finish_step(world: World, workload: Workload) -> Decision:
 
 def _begin(world: World, wanted: Profile) -> Decision:
     memory = world.memory
-    if memory.phase.gave_up and memory.target_given == what_people_gave(world):
+    if memory.phase.gave_up and gave_the_same(world):
         return Decision(memory)  # the target was asked for together with what failed
     way = find_way(world, memory.protocol, wanted)
     if not isinstance(way, Way):
@@ -104,12 +134,16 @@ def _turn(world: World, upgrade: Upgrade, wanted: Profile) -> Decision:
         return Decision(replace(memory, upgrade=replace(upgrade, path=upgrade.path[: upgrade.step])))
     if upgrade.returning and wanted is not upgrade.origin:
         return Decision(memory)
-    back = Upgrade(upgrade.here, upgrade.strategy, (upgrade.behind,), returning=True, started_at=upgrade.started_at)
-    note = Note(
-        Reason.UPGRADE_RETURNING,
-        f"the target changed in the middle of a step: its pods go back to {upgrade.behind.words} first",
-    )
-    return Decision(replace(memory, upgrade=back, protocol=back.here), notes=(note,))
+    return _go_back(world, upgrade, upgrade.behind)
+
+
+def _go_back(world: World, upgrade: Upgrade, to: Profile) -> Decision:
+    back = Upgrade(upgrade.here, upgrade.strategy, (to,), returning=True, started_at=upgrade.started_at)
+    what = f"the target changed in the middle of a step: its pods go back to {to.words} first"
+    if world.group.spec.protocol.target is None:
+        what = f"the target of a step that was given up was taken away: its pods go back to {to.words}"
+    note = Note(Reason.UPGRADE_RETURNING, what)
+    return Decision(replace(world.memory, upgrade=back, protocol=back.here), notes=(note,))
 
 
 def _unproven(world: World, workload: Workload, upgrade: Upgrade) -> Hold | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import start_note
-from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
+from slackwater.core.manifests.template import Template, gave_the_same, wanted_template, what_people_gave
 from slackwater.core.members.shortfall import lacks_members_for_good
 from slackwater.core.members.subscriptions import asked_for_by_each
 from slackwater.core.members.work import lag_at_the_start, what_is_read_if_calm
@@ -149,7 +149,8 @@ def _same_version(world: World, template: Template) -> RolloutMemory | None:
     """The memory, where people ask for the version that is rolled out, or given up, already; None for another one.
 
     Of one that failed or was aborted their own part of the spec says so. Other brokers or bounds, or another operator,
-    make another template of it, and it is what they gave up still.
+    make another template of it, and it is what they gave up still: unless that is the last good version, as where the
+    brokers were set back.
     """
     memory = world.memory
     if template.hash == memory.target_hash:
@@ -158,7 +159,7 @@ def _same_version(world: World, template: Template) -> RolloutMemory | None:
     if template.hash == memory.failed_hash:
         return memory
     gave_it_up = memory.phase.gave_up and memory.failed_hash == memory.target_hash
-    if gave_it_up and memory.target_given == what_people_gave(world):
+    if gave_it_up and gave_the_same(world) and template.hash != memory.last_good_hash:
         return replace(memory, target_hash=template.hash, failed_hash=template.hash)
     return None
 

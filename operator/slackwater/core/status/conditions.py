@@ -182,7 +182,7 @@ def _protocol_upgrade(world: World, hold: Hold | None, refusal: Hold | None) -> 
     what = f"{upgrade.behind.words} to {upgrade.here.words}, {step} of {upgrade.strategy}"
     if world.memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
         again = f"{by_command(RETRY, world.group.name)} tries the step again"
-        way_out = f"{again}; else apply a template that works, or set protocol.target back"
+        way_out = f"{again}; else apply a template that works, or take protocol.target back"
         return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, f"{what} failed: {world.memory.message}; {way_out}")
     waits = f"; waiting: {hold.message}" if hold is not None else ""
     return Verdict(kind, TRUE, Reason.UPGRADING, f"{what}{waits}")
