@@ -18,11 +18,11 @@ from slackwater.adapters.cluster.paths import (
     SERVICE,
     STATEFUL_SET,
 )
+from slackwater.adapters.cluster.runs import running_containers
 from slackwater.adapters.cluster.translation import (
     controller_uid,
     group_of,
     has_run,
-    running_containers,
     to_pod,
     to_workload,
 )

@@ -114,8 +114,13 @@ class Rollout(ApiModel):
         return self.rejoin_timeout_ms / 1000
 
     def stops(self, pods: int) -> tuple[Stop, ...]:
-        """The canary's steps, of so many pods."""
-        return tuple(Stop(step.replicas or amount_of(f"{step.percent}%", pods), step.hold_ms) for step in self.canary)
+        """The canary's steps, of so many pods. Of those that come to one number of pods the longest hold counts."""
+        holds: dict[int, int | None] = {}
+        for step in self.canary:
+            size = step.replicas or amount_of(f"{step.percent}%", pods)
+            known = holds.get(size, 0)
+            holds[size] = None if known is None or step.hold_ms is None else max(known, step.hold_ms)
+        return tuple(Stop(size, hold_ms) for size, hold_ms in holds.items())
 
     @property
     def surge_timeout_s(self) -> float | None:

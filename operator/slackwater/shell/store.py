@@ -21,7 +21,8 @@ from slackwater.adapters.cluster.paths import (
     connection_place,
     place_of_connection,
 )
-from slackwater.adapters.cluster.translation import group_of, running_containers
+from slackwater.adapters.cluster.runs import told_of
+from slackwater.adapters.cluster.translation import group_of
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import moment
@@ -155,8 +156,7 @@ class Store:
             return (key, *self._claim(key, known, obj))
         if kind is POD:
             _move(self._pods_of, key, before, group)
-            told, now = self._told_running.get(key, {}), self._now()
-            self._told_running[key] = {container: told.get(container, now) for container in running_containers(obj)}
+            self._told_running[key] = told_of(obj, self._told_running.get(key, {}), self._now())
         if kind in CONNECTIONS:  # its status is ours: were that a reason to look, looking would give another
             return () if known is not None and _spec_of(known) == _spec_of(obj) else self.groups_using(key)
         return tuple(each for each in dict.fromkeys((before, group)) if each is not None)

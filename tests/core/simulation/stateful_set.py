@@ -60,6 +60,8 @@ class SimulatedPod:
     ran_since: float | None = None
     """When the run that ended then had started."""
     fenced_at: float | None = None
+    starting: bool = False
+    up_since: float | None = None
     template_hash: str = ""
     volumes: frozenset[str] = frozenset()
     """Those that it has a claim for."""
@@ -79,6 +81,8 @@ class SimulatedPod:
             ready=self.ready,
             ready_changed_at=None if self.ready_changed_at is None else float(int(self.ready_changed_at)),
             started_at=None if self.started_at is None else float(int(self.started_at)),
+            starting=self.starting,
+            up_since=self.up_since,
             restarts=self.restarts,
             waiting=self.waiting,
             terminating=self.gone_at is not None,
@@ -127,13 +131,24 @@ class SimulatedPod:
         if self.version.joins and ran_s >= self.version.join_s:
             self._join(now, broker)
         self._lose_a_thread(ran_s)
+        self._restore(ran_s, now)
+
+    def _restore(self, ran_s: float, now: float) -> None:
+        if self.version.restores_s is None:
+            return
+        was_starting, self.starting = self.starting, ran_s < self.version.restores_s
+        if was_starting and not self.starting:
+            self.up_since = now
+        for process in self.processes:
+            process.consumes = self.version.consumes and not self.starting
 
     def crash(self, now: float) -> None:
         self.end_process()
         self.ended_at, self.ran_since, self.fenced_at = now, self.started_at, None
         self.set_ready(False, now)
         self.restarts += 1
-        self.started_at = None
+        self.started_at = self.up_since = None
+        self.starting = False
         self.waiting = "CrashLoopBackOff"
         self.start_due = now + min(LONGEST_BACKOFF_S, 5.0 * 2 ** (self.restarts - 1))
 

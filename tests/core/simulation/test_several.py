@@ -357,3 +357,34 @@ def test_histories_end_well(seed: int) -> None:
         run = play(history, timing)
         calm_down(run)
         end(run)
+
+
+@pytest.mark.parametrize(
+    ("pods", "steps"),
+    [
+        (4, [{"percent": 10}, {"percent": 30, "hold": "10s"}]),
+        (4, [{"percent": 10, "hold": "600s"}, {"percent": 30, "hold": "10s"}]),
+        (3, [{"replicas": 1}, {"replicas": 1, "hold": "10s"}]),
+    ],
+)
+def test_of_canary_steps_that_come_to_one_number_the_longest_hold_counts(pods: int, steps: list[Any]) -> None:
+    """Found by a fresh reader: the first one was passed over, and a version went everywhere."""
+    run = Run(Outside(replicas=pods, canary=steps))
+    run.until(COMPLETE)
+    apply(run)
+    run.for_seconds(120)
+    assert images(run).count("v2") == 1
+
+
+def test_pods_that_are_added_at_a_canary_s_hold_do_not_end_it() -> None:
+    run = Run(Outside(replicas=6, canary=[{"percent": 20}]))
+    run.until(COMPLETE)
+    apply(run)
+    run.for_seconds(40)
+    assert images(run).count("v2") == 1
+    run.do("scaled up", lambda o: o.scale(20))
+    run.for_seconds(120)
+    assert (len(images(run)), images(run).count("v2")) == (20, 1)
+    run.do("promote", Outside.promote)
+    run.for_seconds(60)
+    assert images(run).count("v2") == 4, "of twenty pods that is the share"

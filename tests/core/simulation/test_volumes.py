@@ -201,3 +201,68 @@ def test_claims_that_a_webhook_has_otherwise_are_asked_for_once() -> None:
             made.append(seen.uid)
             run.outside.set.claims = [claim(storage="3Gi")]
     assert made == ["payments-2", "payments-3"]
+
+
+MORE = [claim(), claim("cache")]
+
+
+@pytest.mark.parametrize("on_failure", ["Rollback", "Pause"])
+def test_a_volume_more_keeps_no_bad_version_from_going_back(on_failure: str) -> None:
+    """Found by a fresh reader: whoever adds one as a fix would have stopped everything with a pod away."""
+    run = with_claims(onFailure=on_failure)
+    run.do("a bad version", lambda o: o.apply("never-joins"))
+    run.for_seconds(8)
+    run.do("a volume more", lambda o: o.change_spec(volumeClaimTemplates=MORE))
+    run.for_seconds(100)
+    if on_failure == "Pause":
+        assert run.phase is RolloutPhase.FAILED
+        run.do("abort", Outside.abort)
+        run.for_seconds(100)
+    assert run.phase is RolloutPhase.ROLLED_BACK
+    assert all(run.outside.serves(pod) for pod in run.outside.pods)
+    assert (held_by(run) or (None,))[0] is Reason.VOLUME_CLAIMS_FIXED
+
+
+def test_nor_one_that_works_from_going_on() -> None:
+    run = with_claims()
+    run.do("another version", lambda o: o.apply("v2"))
+    run.for_seconds(8)
+    run.do("a volume more", lambda o: o.change_spec(volumeClaimTemplates=MORE))
+    run.for_seconds(100)
+    assert {run.outside.image(pod) for pod in run.outside.pods} == {"v2"}
+    assert (held_by(run) or (None,))[0] is Reason.VOLUME_CLAIMS_FIXED
+
+
+def test_abort_goes_back_from_one_whose_fix_has_a_volume_more() -> None:
+    run = with_claims()
+    run.do("a bad version", lambda o: o.apply("never-ready"))
+    run.for_seconds(6)
+    run.do("its fix", lambda o: o.apply("v3", volumeClaimTemplates=MORE))
+    run.for_seconds(30)
+    run.do("abort", Outside.abort)
+    run.for_seconds(200)
+    assert all(run.outside.serves(pod) for pod in run.outside.pods)
+    assert {run.outside.image(pod) for pod in run.outside.pods} == {"v1"}
+
+
+def test_pods_that_lost_their_set_and_lack_a_volume_get_no_set_that_has_it() -> None:
+    """`kubectl delete sts --cascade=orphan`, as for other fields: the controller could do nothing for them."""
+    run = with_claims()
+    pods = uids(run)
+    run.do("a volume more", lambda o: o.change_spec(volumeClaimTemplates=MORE))
+    run.for_seconds(40)
+    run.do("kubectl delete sts --cascade=orphan", lambda o: o.orphan("payments"))
+    run.for_seconds(30)
+    held = held_by(run)
+    assert held is not None
+    assert (held[0], "lost their StatefulSet" in held[1]) == (Reason.VOLUME_CLAIMS_FIXED, True)
+    run.do("it is taken out again", lambda o: o.change_spec(volumeClaimTemplates=[claim()]))
+    run.for_seconds(30)
+    assert (names(run), uids(run), run.phase) == (["state"], pods, COMPLETE)
+
+
+def test_pods_that_are_added_with_larger_claims_get_those() -> None:
+    run = with_claims()
+    run.do("2Gi and 5 pods", lambda o: o.change_spec(replicas=5, volumeClaimTemplates=[claim(storage="2Gi")]))
+    run.until_it_is("grown", lambda o: 3 in o.set.pods, within_s=120)
+    assert storage(run) == ["2Gi"]

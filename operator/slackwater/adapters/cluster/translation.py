@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from slackwater.adapters.cluster.managed_fields import writer_of_replicas
+from slackwater.adapters.cluster.runs import STARTED
 from slackwater.api.annotations import GROUP_LABEL, REJOINED, TEMPLATE_HASH
 from slackwater.api.kept import unpacked
 from slackwater.api.timestamps import moment
@@ -153,12 +154,6 @@ def has_run(pod: Json) -> bool:
     return any(each.get("restartCount") for each in statuses) or any("waiting" not in each and each for each in states)
 
 
-def running_containers(pod: Json) -> list[str]:
-    """Ids of those that run; each start of a container has another one."""
-    statuses = pod.get("status", {}).get("containerStatuses", ())
-    return [each["containerID"] for each in statuses if "running" in each.get("state", {}) and "containerID" in each]
-
-
 def group_of(obj: Json) -> str | None:
     """The ConsumerGroup that the object says it belongs to."""
     label: str | None = (obj["metadata"].get("labels") or {}).get(GROUP_LABEL)
@@ -213,6 +208,7 @@ def to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running:
         told_running_at=told_running.get(consumer.get("containerID", "")) if running else None,
         scheduled_at=_true_since(conditions.get("PodScheduled")),
         rejoined=_is_true(conditions.get(REJOINED)) if REJOINED in gates else None,
+        up_since=told_running.get(consumer.get("containerID", "") + STARTED) if running else None,
         starting=bool(running) and consumer.get("started") is False,
         restarts=consumer.get("restartCount", 0),
         waiting=reason,

@@ -125,7 +125,7 @@ def absent_since(world: World, pod: Pod) -> float:
 
     A dynamic member that leaves counts where it had stayed for `rejoinTimeout`: one that comes and goes is absent.
     """
-    begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
+    begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0, pod.up_since or 0.0)
     moments = [*begun, world.history.watched_since or world.now, *world.departures_at(pod.ordinal).values()]
     if not world.made_with(pod).is_static:
         timeout_s, stays = world.group.spec.rollout.rejoin_timeout_s, world.once(_stays_that_ended).get(pod.name, ())

@@ -105,7 +105,7 @@ def _longest_s(world: World, partition: TopicPartition) -> float:
 
 def _stood_s(world: World, pod: Pod, partition: TopicPartition) -> float:
     """How long records wait there since the pod has it. What was out of sight counts only after `rejoinTimeout`."""
-    begun = max(owner_since(world, pod), world.history.unread_since[partition])
+    begun = max(owner_since(world, pod), pod.up_since or 0.0, world.history.unread_since[partition])
     unseen_until = world.history.watched_since or world.now
     return world.now - max(begun, min(unseen_until, begun + world.group.spec.rollout.rejoin_timeout_s))
 

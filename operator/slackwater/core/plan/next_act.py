@@ -21,20 +21,18 @@ from slackwater.core.manifests.objects import with_service_account
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.members.refused import last_chance
-from slackwater.core.members.work import what_is_read_if_calm
 from slackwater.core.plan.first_pods import first_pods
 from slackwater.core.plan.foreign import in_the_way
+from slackwater.core.plan.rolled import rolled
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout import orphans
-from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.in_place import lets_go, next_move, stays_for_another
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale, scaled_by_turn
 from slackwater.core.rollout.volumes import change_claims
-from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import can_mix, profile_in
@@ -79,11 +77,20 @@ def cut_over(world: World, workload: Workload, template: Template) -> Decision |
 
 
 def keep_claims(world: World, workload: Workload, template: Template) -> Decision | None:
-    """Volumes are asked for otherwise than the StatefulSet has them. Before a template that may mount them."""
+    """Volumes are asked for otherwise than the StatefulSet has them. Before a template that may mount them: a rollout
+    that is under way needs none, nor does the way back."""
     changed = change_claims(world, workload, template)
     if changed is None or changed.hold is None:
         return changed
-    meanwhile = _meanwhile(world.remembering(changed.memory), workload)
+    world = world.remembering(changed.memory)
+    needs_none = world.memory.phase.under_way and workload.template_hash == template.hash
+    if changed.hold.reason is Reason.VOLUME_CLAIMS_FIXED:
+        if needs_none or world.memory.phase is RolloutPhase.ROLLING_BACK:
+            return Decision(changed.memory, notes=changed.notes) if changed.notes else None
+        if given_up := give_up(world, workload, template):
+            return replace(changed, hold=None).then(given_up)
+    grows = changed.hold.reason is Reason.VOLUME_CLAIMS_CHANGE and world.replicas > workload.replicas
+    meanwhile = care_for_members(world, workload, template) if grows else _meanwhile(world, workload)
     return changed if meanwhile is None else replace(changed, hold=None).then(meanwhile)
 
 
@@ -136,7 +143,7 @@ def stay_stopped(world: World, workload: Workload, template: Template) -> Decisi
         note = Note(Reason.ROLLING_BACK, "no pod is left: those that come next get the last good version", warning=True)
         return Decision(go_back(memory, memory.message), hold=_stopped(world), notes=(note,))
     if not memory.last_good_revision and world.pods and is_well(world):
-        return _rolled(world, workload, template)  # slow to start; there is no other version that it could be
+        return rolled(world, workload, template)  # slow to start; there is no other version that it could be
     # Any pod that ends would come back with what failed.
     act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if lets_go(world, workload) else None
     return Decision(memory, act, _stopped(world))
@@ -183,7 +190,7 @@ def roll(world: World, workload: Workload, template: Template) -> Decision:
         message = "no pod is wanted; those that come get the last good version, and the canary begins again"
         return Decision(world.memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
     move = next_move(world, workload, template)
-    return move if move.settles else _rolled(world.remembering(move.memory), workload, template)
+    return move if move.settles else rolled(world.remembering(move.memory), workload, template)
 
 
 ACTS: Final[tuple[FoundAct, ...]] = (
@@ -274,27 +281,3 @@ def _resumed(world: World) -> Decision:
     """Pods of another version are there although no rollout is under way: one is."""
     phase = RolloutPhase.ROLLING_BACK if world.memory.phase.goes_back else RolloutPhase.PROGRESSING
     return Decision(replace(world.memory, phase=phase, started_at=world.now, lag_before=None))  # see `note_lag`
-
-
-def _rolled(world: World, workload: Workload, template: Template) -> Decision:
-    """Every pod is done. `world`: with the memory of the last step."""
-    back = world.memory.phase is RolloutPhase.ROLLING_BACK
-    step = Decision(world.memory) if back else finish_step(world, workload)
-    if step.refusal is not None:
-        return Decision(world.memory, hold=step.refusal)
-    done = replace(
-        step.memory,
-        phase=RolloutPhase.ROLLED_BACK if back else RolloutPhase.COMPLETE,
-        retried_at=None,
-        canary=None,
-        forced_hash="",
-        message=step.memory.message if back else "",  # what an earlier try failed by is over
-    )
-    if world.replicas > 0:  # a version that no pod has run is not known to be good
-        done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
-    if not back:  # after a rollback the pods have the session timeout of an earlier spec
-        read = what_is_read_if_calm(world.seen) or done.read_before
-        done = replace(completed(done), session_timeout_ms=session_timeout_ms(world), read_before=read)
-    what = "every pod runs the last good version again" if back else "every pod runs the new version"
-    note = Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what)
-    return Decision(done, notes=(note, *step.notes))

@@ -34,7 +34,7 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     step = steps[index]
     if canary is None or size < step.replicas:
         behind = 0 if canary is None else max(canary.behind, size if canary.passed else 0)
-        canary = Canary(index, world.now, replicas=step.replicas, behind=behind)
+        canary = Canary(index, world.now, replicas=step.replicas, of=world.replicas, behind=behind)
     elif size > step.replicas > canary.behind and not canary.passed:
         canary = replace(canary, index=index, replicas=step.replicas)
     if (size > step.replicas and step.replicas <= canary.behind) or _left_s(step, canary, world.now) <= 0:

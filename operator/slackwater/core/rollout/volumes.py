@@ -55,6 +55,23 @@ def change_claims(world: World, workload: Workload, template: Template) -> Decis
     return announced.then(later) if later is not None else announced if announced.notes else None
 
 
+def cannot_be_made(world: World) -> Hold | None:
+    """A StatefulSet that somebody deleted without its pods, which lack a claim that is asked for: another one with it
+    would do nothing for them any more."""
+    remaking, asked = world.memory.remaking, names_of_claims(claims_asked_for(world.group))
+    lacking = tuple(each for each in remaking.lacks if each in asked) if remaking is not None else ()
+    if not lacking or not _has_pods(world):
+        return None
+    return Hold(Reason.VOLUME_CLAIMS_FIXED, f"the pods have lost their StatefulSet, and {_taken_up(lacking)}", _AGAIN_S)
+
+
+def _taken_up(lacking: tuple[str, ...]) -> str:
+    return (
+        f"lack volume {listing(lacking)}: take it out of volumeClaimTemplates again, and a StatefulSet takes them up;"
+        " or delete the pods"
+    )
+
+
 def _as_asked_for(world: World, workload: Workload) -> Decision | None:
     if world.memory.remaking is None:
         return _set_retention(world, workload)
@@ -67,7 +84,7 @@ def _announced(world: World, workload: Workload) -> Decision:
     what = _only_without_pods(world, lacking) if lacking else f"{_in_words(workload)} {_its_claims(world)}"
     reason = Reason.VOLUME_CLAIMS_FIXED if lacking else Reason.VOLUME_CLAIMS_CHANGE
     note = Note(reason, what, warning=bool(lacking))
-    return Decision(replace(world.memory, remaking=Remaking(_digest(world), world.now)), notes=(note,))
+    return Decision(replace(world.memory, remaking=Remaking(_digest(world), world.now, lacks=lacking)), notes=(note,))
 
 
 def _towards_them(world: World, workload: Workload, template: Template) -> Decision | None:

@@ -72,6 +72,8 @@ class Canary:
     """How many pods that step has, by which it is known among others; None in what an older slackwater wrote."""
     lost: bool = False
     """All its pods were scaled away: the hold begins again with those that come."""
+    of: int | None = None
+    """How many pods there were when it was held, of which a step in percent is its share; None: not known."""
     behind: int = 0
     """How many the largest step has that was held and has passed before it; 0: none."""
 

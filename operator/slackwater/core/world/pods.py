@@ -62,6 +62,8 @@ class Pod:
     """When a watch first told that this container runs, by our own clock; None where no watch has told yet."""
     scheduled_at: float | None = None
     """When a node was found for it; None while none is, and where that is not known."""
+    up_since: float | None = None
+    """When its startup probe was seen to have succeeded, by our own clock; None where nobody saw that."""
     starting: bool = False
     """Its consumer's container runs, and has a startup probe that has not succeeded yet."""
     rejoined: bool | None = None

@@ -25,3 +25,5 @@ class Remaking:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """What nobody can change in the spec of that one, apart from its claims: its successor must have it again, since
     its pods were made with it."""
+    lacks: tuple[str, ...] = ()
+    """Names of those that are asked for and that the pods do not have."""

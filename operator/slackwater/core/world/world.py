@@ -97,8 +97,11 @@ class World(Answering):
 
     @cached_property
     def canary(self) -> tuple[Stop, ...]:
-        """Where the rollout is to stop, of as many pods as there are to be."""
-        return self.group.spec.rollout.stops(self.replicas)
+        """Where the rollout is to stop, of as many pods as there are to be; while it stands there, a share of more pods
+        is what it was: those that are added end no hold."""
+        held = self.memory.canary
+        begun_with = held.of if held is not None and not held.passed and not held.lost else None
+        return self.group.spec.rollout.stops(min(begun_with or self.replicas, self.replicas))
 
     @cached_property
     def beside(self) -> Beside | None:
