@@ -49,7 +49,8 @@ class ReadFleet:
 
     def gates(self, scope: Scope, now: float) -> Gates:
         if self.unread is not None:
-            return Gates(frozenset({"accepted"}), refused=self.unread)
+            stops = frozenset({"pause"} if self.fleet.spec.pause else ())
+            return Gates(stops | {"accepted"}, stops, refused=self.unread)
         return gates_of(self.fleet, scope, now)
 
 
@@ -110,6 +111,7 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
         is_urgent=URGENT in annotations,
         takes_s=None if memory.took is None else memory.took.p90 / memory.took.pods * spec.get("replicas", 1),
         is_a_fix=turn is not None and turn.is_a_fix,
+        has_begun=turn is not None and turn.yielded > 0 and memory.phase.under_way,
         failed_at=_failed_at(memory),
         begun_at=_begun_at(memory),
         is_well=memory.phase.at_rest,
@@ -156,4 +158,6 @@ def _whom_it_may_select(obj: Json) -> ConsumerFleetSpec:
     spec = obj.get("spec") or {}
     named = spec.get("namespaces") or ()
     known = tuple(each for each in named if isinstance(each, str)) if isinstance(named, list) else (EVERYWHERE,)
-    return ConsumerFleetSpec(explicit_selector=LabelSelector()).model_copy(update={"namespaces": known})
+    pause = spec.get("pause")
+    update = {"namespaces": known, "pause": pause if isinstance(pause, str) else ""}
+    return ConsumerFleetSpec(explicit_selector=LabelSelector()).model_copy(update=update)

@@ -90,7 +90,7 @@ class Fleets(Witness):
         standing = TurnStanding.WAITS
         if memory.turn is not None and memory.turn.is_held:
             standing = TurnStanding.HAS if self.ledger.may_go_on(name) else standing
-        elif self.ledger.may_begin(name, self._now()):
+        elif self._may_begin(name):
             standing = TurnStanding.CALLED
         order, (fleets, unread) = self.orders.by_group.get(name), self.known.told_apart(selecting)
         campaign = "" if order is None else order.campaign
@@ -104,8 +104,10 @@ class Fleets(Witness):
         gives = has is not None and has.is_held and not (had is not None and had.is_held)
         if not gives or world.turn.standing is not TurnStanding.CALLED:
             return True
-        now, name = self._now(), str(key)
-        return self.ledger.may_begin(name, now) and self.ledger.allocator.keep_call(name, now)
+        return self._may_begin(str(key)) and self.ledger.allocator.keep_call(str(key), self._now())
+
+    def _may_begin(self, name: str) -> bool:
+        return self.ledger.may_begin(name, self._now()) and not self._groups.waits_for_campaigns(name)
 
     def sees(self, key: Key, world: World) -> None:
         if self.known:
@@ -153,17 +155,16 @@ class Fleets(Witness):
 
     @property
     def name_campaigns(self) -> bool:
-        """Some of the groups do."""
         return self._groups.name_campaigns
 
     @property
     def orders(self) -> Orders:
-        """Of campaigns."""
         return self._groups.orders
 
     def ordered(self, orders: Orders) -> None:
         """What campaigns say from now on."""
         concerned = self.orders.differing(orders) | orders.settling(self.ledger).keys()
+        self._call(filter(self.ledger.allocator.is_called, self._groups.those_that_waited()))
         is_as_before = not concerned and self.orders.limits == orders.limits
         self._groups.orders = orders
         if is_as_before:
@@ -269,6 +270,7 @@ class Fleets(Witness):
         facts = self._groups.facts(key, obj, [kept.fleet for kept in self.ledger.fleets()])
         if facts is None or facts == before:
             return
+        self._groups.has_changed(before, facts)
         let_through = self.ledger.let_through(name)
         called = self.ledger.changed(facts, now)
         fleets = self.ledger.fleets_of(name)

@@ -28,6 +28,20 @@ class KnownGroups:
         self._memories = memories
         self._now = now
         self._sights: dict[Key, Sight] = {}
+        self._one_failed = False
+        """A group has, and no campaign has counted that yet: it may halt by it, so its other groups do not begin."""
+
+    def has_changed(self, before: GroupFacts | None, facts: GroupFacts) -> None:
+        self._one_failed |= before is not None and before.failed_at is None and facts.failed_at is not None
+
+    def waits_for_campaigns(self, group: str) -> bool:
+        """Until they are folded again: a second at most."""
+        return self._one_failed and group in self.orders.by_group
+
+    def those_that_waited(self) -> Iterable[str]:
+        """As of now, campaigns have counted what failed."""
+        waited, self._one_failed = self._one_failed, False
+        return self.orders.by_group if waited else ()
 
     def sees(self, key: Key, sight: Sight) -> bool:
         """What a pass has seen of a group. False: it is what was seen before."""

@@ -120,7 +120,7 @@ def test_what_it_has_to_pass(given: Fleet, group: GroupFacts, gates: set[str]) -
 
 
 def test_who_goes_first() -> None:
-    """The longest head start that a fleet gives; an hour for who is urgent, where that may pass others, and by
+    """The longest head start that a fleet gives; a day for who is urgent, where that may pass others, and by
     an override that says so."""
     ordered = fleet(order=[{"selector": {"matchLabels": {"tier": "0"}}, "headStart": "30m"}])
     nobody = fleet(urgent=[])
@@ -136,7 +136,7 @@ def test_who_goes_first() -> None:
             (PAYMENTS, [overridden.overridden(False)]),
         )
     ]
-    assert asked == [1000.0, -800.0, -2600.0, 1000.0, -2600.0, 1000.0]
+    assert asked == [1000.0, -800.0, -85_400.0, 1000.0, -85_400.0, 1000.0]
 
 
 def test_a_group_without_pods_is_no_part_of_a_share() -> None:

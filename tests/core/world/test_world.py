@@ -297,6 +297,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "never_ran": st.booleans(),
     "seen_in": st.none() | WORDS,
     "tells_addresses": st.booleans(),
+    "stood_still": st.booleans(),
     "session_bounds": st.none() | st.builds(Bounds, st.integers(0, 10**6), st.integers(0, 10**6)),
     "group_settings": st.dictionaries(WORDS, WORDS, max_size=2),
     "released": st.dictionaries(WORDS, st.builds(Release, WORDS, MOMENTS, st.booleans()), max_size=2),

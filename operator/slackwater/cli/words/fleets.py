@@ -18,7 +18,7 @@ from slackwater.cli.words.orders import order_in_words, waits_for_its_order
 from slackwater.core.decision.words import listing
 from slackwater.core.fleet.board import Board, Wait
 from slackwater.core.fleet.claim import Cell
-from slackwater.core.fleet.claims import FREEZES, WINDOWS
+from slackwater.core.fleet.claims import FREEZES, STOPS, WINDOWS
 from slackwater.core.fleet.plan import Ran, run
 from slackwater.core.fleet.seen import FleetSeen, Seen
 
@@ -135,7 +135,7 @@ def _held_by(group: Seen, wait: Wait, fleets: Mapping[str, FleetSeen], *, is_ord
     cell, closing = wait.cell, _closing(wait, fleets)
     campaign = group.campaign if is_ordered else None
     if cell is not None:
-        gate, place = (None, cell.place) if cell.budget else (cell.place, None)
+        gate, place = (None, cell.place) if cell.budget else (cell.place.removesuffix(STOPS), None)
         return {"fleet": cell.fleet, "budget": cell.budget or None, "gate": gate, "place": place, "campaign": campaign}
     gate = "campaign" if is_ordered else None if closing is None else _gate_of(wait, closing)
     fleet = None if closing is None else closing.key
@@ -183,7 +183,7 @@ def _gate_of(wait: Wait, fleet: FleetSeen) -> str:
 
 def _why(wait: Wait, cell: Cell, fleet: FleetSeen, board: Board) -> str:
     if not cell.budget:
-        return f"ConsumerFleet {cell.fleet} {_shut_in_words(cell.place, fleet, board.now)}"
+        return f"ConsumerFleet {cell.fleet} {_shut_in_words(cell.place.removesuffix(STOPS), fleet, board.now)}"
     budget = next((each for each in fleet.fleet.spec.budgets if each.name == cell.budget), None)
     many = "one group at a time" if wait.limit == 1 else f"{wait.limit} groups at a time"
     lets = f"budget {cell.budget} of ConsumerFleet {cell.fleet} lets {many} move{cell_in_words(cell, budget)}"

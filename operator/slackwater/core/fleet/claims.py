@@ -19,8 +19,8 @@ from slackwater.core.fleet.claim import Cell, Claim, Limit, in_order
 from slackwater.core.fleet.facts import NOT_KNOWN, GroupFacts
 
 EVERYWHERE: Final = "*"
-URGENT_S: Final = 3600.0
-"""The head start of a group that is urgent."""
+URGENT_S: Final = 86_400.0
+"""The head start of a group that is urgent: a campaign's wave asks as of when it began."""
 NO_LIMIT: Final = Limit(number=10**9)
 SHUT: Final = Limit(number=0)
 CELLS_KEPT: Final = 16_384
@@ -69,6 +69,12 @@ def sick_place(fleet: str, place: str) -> Cell:
     return _cell(fleet, "", f"{HALTS}@{place}")
 
 
+def stop_of(fleet: str, name: str) -> Cell:
+    """The cell that is shut while something keeps also those of the fleet's groups from going on that have begun."""
+    return _cell(fleet, "", f"{name}{STOPS}")
+
+
+STOPS: Final = "!"
 HELD: Final = Cell("", "", "campaign")
 """Of a group whose change waits for a campaign's order. It is always shut."""
 HALTS: Final = "halts"
@@ -117,6 +123,9 @@ def _cells(
 
 def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
     names = list(_gates_before(fleet, group))
+    if group.has_begun:  # and gave its turn back: it finishes, unless whoever has begun is to stop
+        yield from (stop_of(fleet.key, name) for name in names)
+        return
     yield from map(fleet.gate, names)
     if HALTS in names:
         yield from (sick_place(fleet.key, place) for place in _coordinated(group, coordinators))

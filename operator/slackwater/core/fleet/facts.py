@@ -34,6 +34,8 @@ class GroupFacts:
     is_urgent: bool = False
     is_a_fix: bool = False
     """Its last version failed, and it asks for the next one: no halt keeps it from that."""
+    has_begun: bool = False
+    """It gave its turn back in the middle of its rollout, and asks for the rest."""
     is_moving: bool = False
     counts_until: float = 0.0
     takes_s: float | None = None

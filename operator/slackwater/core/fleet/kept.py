@@ -8,7 +8,7 @@ from math import inf
 
 from slackwater.api.fleet_times import UnderWay
 from slackwater.core.fleet.claim import Cell
-from slackwater.core.fleet.claims import FREEZES, GATES, HALTS, WINDOWS, Fleet, gate_of, sick_place
+from slackwater.core.fleet.claims import FREEZES, GATES, HALTS, WINDOWS, Fleet, gate_of, sick_place, stop_of
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.tally import Tally
 from slackwater.core.fleet.times import Gates
@@ -27,8 +27,9 @@ class Kept:
 
     def shut_now(self) -> frozenset[Cell]:
         key = self.fleet.key
-        by_time = {gate_of(key, name) for name in self.gates.shut}
-        return frozenset({*by_time, *self._halted, *(sick_place(key, place) for place in self.halts.shut_places)})
+        by_time = {gate_of(key, name) for name in self.gates.shut} | {stop_of(key, name) for name in self.gates.stops}
+        places = {sick_place(key, place) for place in self.halts.shut_places}
+        return frozenset({*by_time, *self._halted, *self._stopped_by_halts, *places})
 
     @property
     def shut_to_all(self) -> frozenset[Cell]:
@@ -38,8 +39,14 @@ class Kept:
     @property
     def stops(self) -> frozenset[Cell]:
         """Its cells at which whoever has begun stops as well."""
-        by_time = frozenset(gate_of(self.fleet.key, name) for name in self.gates.stops)
-        return by_time | (self._halted if self.fleet.spec.halt.under_way is UnderWay.STOP else frozenset())
+        key, halted = self.fleet.key, self._halted if self.fleet.spec.halt.under_way is UnderWay.STOP else frozenset()
+        by_time = {each(key, name) for name in self.gates.stops for each in (gate_of, stop_of)}
+        return frozenset({*by_time, *halted, *self._stopped_by_halts})
+
+    @property
+    def _stopped_by_halts(self) -> frozenset[Cell]:
+        stops = self.fleet.spec.halt.under_way is UnderWay.STOP and self.halts.by_failures is not None
+        return frozenset({stop_of(self.fleet.key, HALTS)} if stops else ())
 
     def ends_by(self, takes: Collection[Cell]) -> Iterator[float]:
         """The moments before which has to end what begins now, and does not pass them."""

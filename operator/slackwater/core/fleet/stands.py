@@ -8,7 +8,7 @@ from typing import Final
 
 from slackwater.api.telemetry.words import HeldBy
 from slackwater.core.fleet.claim import CAMPAIGN, Cell
-from slackwater.core.fleet.claims import CELLS_KEPT, FREEZES, HALTS, HELD, WINDOWS
+from slackwater.core.fleet.claims import CELLS_KEPT, FREEZES, HALTS, HELD, STOPS, WINDOWS
 from slackwater.core.world.turn import Stand
 
 _GATES: Final[Mapping[str, HeldBy]] = {
@@ -35,5 +35,5 @@ def _stand(cell: Cell) -> Stand:
         return Stand(HeldBy.WAVE, cell.fleet.removeprefix(CAMPAIGN), cell.budget)
     if cell.budget:
         return Stand(HeldBy.BUDGET, cell.fleet, cell.budget, cell.place or None)
-    gate, _, place = cell.place.partition("@")
+    gate, _, place = cell.place.removesuffix(STOPS).partition("@")
     return Stand(_GATES[gate], cell.fleet, place=place or None)

@@ -7,6 +7,7 @@ is not accepted lets nothing of what it selects begin: a typo in a freeze must n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -97,9 +98,12 @@ def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
         times = _times_of(spec)
         refused = _refused(fleet, scope, times, now)
     except TimesNotUnderstood as error:
-        times, refused = Times(), error.refused
+        times, refused = _freezes_understood(spec), error.refused
     if refused is not None:
-        return Gates(paused | {"accepted"}, paused, refused=refused, until=refused.until)
+        frozen = [freeze for freeze, rule in times.freezes if rule.at(now) is not None]
+        stops, changes = _stops(times, frozen, now, closed=False), _changes(times, now)
+        later = [at for at in (refused.until, *changes) if at is not None and at > now]
+        return Gates(paused | {"accepted"}, paused.union(stops), refused=refused, until=min(later, default=None))
     open_windows = [(window, span) for window, rule in times.windows if (span := rule.at(now)) is not None]
     frozen = [freeze for freeze, rule in times.freezes if rule.at(now) is not None]
     closed, closes_at = bool(times.windows) and not open_windows, _closes_at(open_windows)
@@ -146,6 +150,15 @@ def _times_of(spec: ConsumerFleetSpec) -> Times:
         tuple((freeze, _frozen(freeze, zone)) for freeze in spec.freezes),
         None if override is None else max(_moments("override.until", override.until, zone)),
     )
+
+
+def _freezes_understood(spec: ConsumerFleetSpec) -> Times:
+    """A slip in one of them, or beside them, lifts none of the others."""
+    found: list[tuple[Freeze, Rule]] = []
+    for freeze in spec.freezes:
+        with suppress(TimesNotUnderstood):
+            found.append((freeze, _frozen(freeze, _zone(spec.time_zone))))
+    return Times(freezes=tuple(found))
 
 
 def _zone(name: str | None) -> ZoneInfo:

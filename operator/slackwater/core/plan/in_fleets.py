@@ -57,9 +57,13 @@ def defaults_refused(said: SaidByFleets, pins: Pins) -> str:
 
 def plan_in_fleets(world: World, said: SaidByFleets) -> tuple[World, Decision]:
     """`world`: with the group as it was written. Returns the one that was decided about, for whoever reports on it."""
+    given, before = world, world.memory
     memory = _ordered(world, said)
     world = _inheriting(world, said, replace(memory, inherited=without_own(said.own, memory.inherited)))
     decided = plan(world)
+    if memory is not before and decided.memory.phase.at_rest and decided.hold is not None:
+        world = _inheriting(given, said, replace(before, inherited=without_own(said.own, before.inherited)))
+        decided = plan(world)  # it cannot be done now, as without a connection: nothing was ordered yet
     stays = world.turn.unread and world.memory.inherited  # what the nearest fleet says by now is not known
     if _begins(world, decided) and not stays:
         is_held = () if is_new(world) else said.held  # its first pods disturb nobody

@@ -121,6 +121,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         last_good_revision=in_use.update_revision if in_use is not None else memory.last_good_revision,
         last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,
         started_at=world.now,
+        stood_still=False,
         retried_at=None,
         lag_before=lag_at_the_start(world.seen),
         read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,

@@ -142,6 +142,13 @@ def is_held_at_canary(world: World) -> bool:
     return held is not None and _left_s(held, canary, world.now) > 0
 
 
+def waits_for_promotion(world: World) -> bool:
+    """It is held for no time of its own."""
+    canary, steps = world.memory.canary, world.canary
+    held = canary is not None and any(step.replicas == canary.size_in(steps) and step.hold_ms is None for step in steps)
+    return held or (canary is not None and canary.lost)
+
+
 def _left_s(step: Stop, canary: Canary, now: float) -> float:
     """How long the step is still held."""
     return float("inf") if step.hold_ms is None else step.hold_ms / 1000 - (now - canary.held_since)

@@ -167,6 +167,8 @@ class RolloutMemory:
     given_up_before: str = ""
     """The one before, where another took its place while pods may have it still: they are not given it meanwhile."""
     started_at: Moment | None = None
+    stood_still: bool = False
+    """People or a fleet kept the rollout from going on: it says nothing of how long one takes."""
     retried_at: Moment | None = None
     """When `retry` was given: pods of the failed version made before that get one more chance, by being replaced."""
     made_with: Mapping[str, MadeWith] = field(default_factory=dict)
