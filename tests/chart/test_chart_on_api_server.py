@@ -68,6 +68,7 @@ def test_the_crds_are_there(installed: Installed) -> None:
         "clusterkafkaconnections.slackwater.dev",
         "consumerfleets.slackwater.dev",
         "consumergroups.slackwater.dev",
+        "fleetcampaigns.slackwater.dev",
         "kafkaconnections.slackwater.dev",
     ]
 

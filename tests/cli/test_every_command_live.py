@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from slackwater.core.world.recording import write_world
+from tests.api.campaign_refusals import campaign
 from tests.api.manifests import consumer_fleet, consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.command import ran, typed
@@ -45,7 +46,8 @@ def places(crds: None, kubeconfig: Path, tmp_path_factory: pytest.TempPathFactor
     try:
         group = consumer_group(NAME, replicas=0)
         fleet = consumer_fleet(NAME, pause="it is tried")
-        cluster.apply(group, kafka_connection(bootstrapServers=SILENT), DEPLOYMENT, fleet)
+        order = {**campaign(fleetRef={"name": NAME}), "metadata": {"name": NAME}}
+        cluster.apply(group, kafka_connection(bootstrapServers=SILENT), DEPLOYMENT, fleet, order)
         cluster.kubectl("create", "serviceaccount", "nobody")
         token = cluster.kubectl("create", "token", "nobody").strip()
         content = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))

@@ -93,8 +93,7 @@ class CampaignKeeping:
             written = await self._api.apply_status(
                 FLEET_CAMPAIGN, *key, metadata["uid"], wanted, metadata["resourceVersion"]
             )
-        except Conflict:
-            self._take_in(key, await self._api.read(FLEET_CAMPAIGN, *key))
+        except Conflict:  # the watch brings what it is by now
             return now + FOLD_AGAIN_S
         self._take_in(key, written)
         for reason, message, warning in news(folded.campaign.status, status):

@@ -141,11 +141,10 @@ class FleetKeeping:
             await self._post(obj, reason, message, warning=warning)
 
     async def _written(self, key: Key, uid: str, status: Json, version: str) -> Json | None:
-        """None where it has changed since: what it is by now is in the store then. Raises SlackwaterError."""
+        """None where it has changed since: the watch brings what it is by now. Raises SlackwaterError."""
         try:
             return await self._api.apply_status(CONSUMER_FLEET, *key, uid, status, version)
         except Conflict:
-            self._take_in(key, await self._api.read(CONSUMER_FLEET, *key))
             return None
 
     def _take_in(self, key: Key, obj: Json | None) -> None:

@@ -18,7 +18,7 @@
   verbs: [patch]
 - apiGroups: [slackwater.dev]
   resources: [consumerfleets, fleetcampaigns]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [slackwater.dev]
   resources: [consumerfleets/status, fleetcampaigns/status]
   verbs: [patch]
@@ -67,7 +67,7 @@
 {{- define "slackwater.fleetRules" -}}
 - apiGroups: [slackwater.dev]
   resources: [consumerfleets, fleetcampaigns]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [slackwater.dev]
   resources: [consumerfleets/status, fleetcampaigns/status]
   verbs: [patch]
