@@ -104,7 +104,7 @@ def recommendation(stage: Stage) -> str:
 
 def is_over(stage: Stage) -> bool:
     campaign = stage.cluster.get("fleetcampaign", CAMPAIGN) or {}
-    return campaign.get("status", {}).get("phase") == "Succeeded"
+    return bool(campaign.get("status", {}).get("phase") == "Succeeded")
 
 
 @pytest.fixture(scope="module")

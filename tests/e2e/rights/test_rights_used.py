@@ -133,7 +133,7 @@ def order_all(cluster: Cluster) -> None:
     """A campaign restarts the groups of a fleet."""
 
     def is_over() -> bool:
-        return (cluster.get("fleetcampaign", "again") or {}).get("status", {}).get("phase") == "Succeeded"
+        return bool((cluster.get("fleetcampaign", "again") or {}).get("status", {}).get("phase") == "Succeeded")
 
     budget = {"name": "all", "max": 1}
     cluster.apply(of_fleets("ConsumerFleet", "platform", selector={}, budgets=[budget]))

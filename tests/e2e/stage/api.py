@@ -24,6 +24,7 @@ _ROOTS: Final = {
     "consumergroups": _OURS,
     "kafkaconnections": _OURS,
     "consumerfleets": _OURS,
+    "fleetcampaigns": _OURS,
     "deployments": _APPS,
     "statefulsets": _APPS,
     "pods": _CORE,
