@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from slackwater.adapters.cluster.errors import Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN, POD
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN, POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.decision import Decision
@@ -372,6 +372,10 @@ class SimulatedFleet(CampaignStage):
             self.store.put(kind, obj)
             if kind is CONSUMER_GROUP:
                 self.groups[obj["metadata"]["name"]].outside.write_status(obj["status"])
+        for (name, *_), obj in [*self.api.objects.items()]:  # the watch, which brings what an answer did not
+            for kind in (CONSUMER_FLEET, FLEET_CAMPAIGN):
+                if kind.name == name:
+                    self.store.put(kind, obj)
         try:
             await self._keeps()
             for group in self:

@@ -159,15 +159,18 @@ async def test_opened_closed_halted_and_resumed_are_told_once() -> None:
 
 
 @pytest.mark.parametrize("failure", [ClusterUnreachable("no answer"), NotLeading("for a moment")], ids=str)
-async def test_a_status_that_is_not_written_is_later_and_a_conflict_reads_the_fleet_again(failure: Exception) -> None:
+async def test_a_status_that_is_not_written_comes_later_after_a_conflict_once_the_watch_has_it(
+    failure: Exception,
+) -> None:
     found = await stage("first")
     found.api.failures["status ConsumerFleet"] = failure
     await found.keeping.keep_once()
     assert found.status == {}
-    found.api.changed_by_somebody(CONSUMER_FLEET, Key("default", "fleet"))
+    changed = found.api.changed_by_somebody(CONSUMER_FLEET, Key("default", "fleet"))
     found.now += STATUS_AGAIN_S
     await found.keeping.keep_once()
     assert found.status == {}
+    found.store.put(CONSUMER_FLEET, changed)
     found.now += STATUS_AGAIN_S
     await found.keeping.keep_once()
     assert found.status["groups"]["selected"] == 1
