@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
+
+import pytest
 
 from benchmarks.scale.around import Around, record
 from benchmarks.scale.recorded import NAMESPACE, Recorded, name_of
@@ -80,8 +83,10 @@ async def counted(around: Around) -> tuple[int, int]:
     return look, await executed(around.pass_over(KEY))
 
 
-async def test_a_pass_and_a_look_take_as_much_beside_many_as_beside_few() -> None:
-    recorded = await record(2)
+async def test_a_pass_and_a_look_take_as_much_beside_many_as_beside_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At one moment: while neighbours are added the group gets older, and what is done depends on that."""
+    recorded, began = await record(2), time.time()
+    monkeypatch.setattr("benchmarks.scale.around.time", SimpleNamespace(time=lambda: began))
     async with beside(recorded, FEW) as few, beside(recorded, MANY) as many:
         for around in (few, many):
             await counted(around)  # what is done once
