@@ -55,9 +55,15 @@ CAME = (300.0, "a")
 TABLE: list[tuple[str, Any, GroupHistory, bool]] = [
     ("it came first, and another after it, in one run", run(310), looks((305, None), CAME, (32, "a"), (30, "x")), True),
     ("nobody took it", run(310), looks((305, None), CAME, (30, "a")), False),
-    ("the pod's process took it from the one before", run(40), looks((305, None), CAME, (32, "a"), (30, "b")), False),
+    (
+        "the pod's process took it from the one before",
+        run(40, restarts=1),
+        looks((305, None), CAME, (32, "a"), (30, "b")),
+        False,
+    ),
     ("and another from that", run(40), looks(CAME, (37, "a"), (35, "b"), (32, "b"), (30, "x")), True),
-    ("we began to look lately, at a run that is young", run(60), looks((35, "a"), (32, "a"), (30, "x")), False),
+    ("we began to look lately, at a run that is young", run(60, restarts=1), looks((35, "a"), (30, "x")), False),
+    ("which is the pod's only one, and the first was at its address", run(60), looks((35, "a"), (30, "x")), True),
     ("and at one that is older than a session", run(310), looks((35, "a"), (32, "a"), (30, "x")), True),
     ("it was taken at our first look", run(9_000), looks((30, "x")), False),
     ("its session had ended", run(310), looks((305, None), CAME, (32, None), (30, "b")), False),

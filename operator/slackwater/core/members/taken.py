@@ -73,7 +73,7 @@ def _took_its_predecessors(world: World, pod: Pod, member: Member, ours: str) ->
     sighting = world.history.members.get(member.instance_id or "")
     if sighting is None or sighting.member_id != member.member_id or sighting.taken_from is None:
         return False
-    before, came_after = sighting.taken_from
+    before, came_after, _ = sighting.taken_from
     there_since = world.history.watched_since if came_after is None else came_after + LOOKS_APART_S
     is_its_predecessors = there_since is not None and there_since < pod.created_at - CLOCKS_DIFFER_S
     return before == ours and is_its_predecessors and sighting.came_by > pod.created_at
@@ -105,11 +105,13 @@ def _taken_from(world: World, pod: Pod, member: Member) -> str:
 
 
 def _another_took_it(world: World, pod: Pod, sighting: MemberSighting) -> bool:
-    held_at, came_after = sighting.absent_at, sighting.taken_from and sighting.taken_from[1]  # the one before
+    _, came_after, at = sighting.taken_from or ("", None, "")  # the one before
+    held_at, its_only_run = sighting.absent_at, not pod.restarts and pod.last_run_started_at is None
+    was_there = its_only_run and at == pod.address != pod.node_address and at != ""
     began = [at for at in (pod.last_run_started_at, pod.runs_since) if at is not None]
     for start, end in pairwise((*began, _NEVER)):
         if held_at is not None and start <= held_at and sighting.came_by < end:
-            return (came_after or 0.0) > start or held_at > gone_by(world, start)
+            return was_there or (came_after or 0.0) > start or held_at > gone_by(world, start)
     return False
 
 

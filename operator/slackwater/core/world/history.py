@@ -47,8 +47,8 @@ class MemberSighting:
     first look, and what was before is not known."""
     takeovers: tuple[float, ...] = ()
     """The last times at which we saw the instance id change hands, oldest first."""
-    taken_from: tuple[str, float | None] | None = None
-    """Who had its id and partitions in the look before, and when that one was not there yet (`absent_at`)."""
+    taken_from: tuple[str, float | None, str] | None = None
+    """Who had its id and partitions in the look before, when that one was not there yet (`absent_at`), and where."""
     there_by: float | None = None
     """When the second look that saw it began: by then it was there for certain; None before that look."""
     away: bool = False
@@ -244,7 +244,7 @@ def _first_sighting(
         member.assignment,
         ended_at,
         takeovers=takeovers,
-        taken_from=(known.member_id, known.absent_at) if known is not None and stays else None,
+        taken_from=(known.member_id, known.absent_at, known.places[0]) if known is not None and stays else None,
         first_look_ended_at=ended_at,
         away=member.has_left,
         places=(member.address,) if member.instance_id is not None else (member.address, member.client_id),
