@@ -17,8 +17,11 @@ from slackwater.pipeline.report.table import Cell, DataRow, DataTable, figure_ce
 
 MOST_BARS: Final = 12
 """The table has the rest."""
-LANE: Final = 40
+LANE: Final = 56
 BAR: Final = 10
+BAR_AT: Final = 36
+WIDEST: Final = 26
+"""Letters of a label."""
 LOOKS: Final = {
     HeldBy.BUDGET: "blue",
     HeldBy.WAVE: "sky",
@@ -114,14 +117,28 @@ def _drawn(title: str, found: Sequence[Held], most_s: float) -> Markup:
 def _bar(number: int, held: Held, most_s: float) -> Markup:
     top = number * LANE
     return join(
-        tag("text", _gist(held), x=0, y=top + 14, class_="start lane-label"),
-        tag("rect", x=0, y=top + 20, width=percent(held.held_s / most_s), height=BAR, rx=1, class_=_look(held.by)),
+        tag("text", _named(held), x=0, y=top + 14, class_="start lane-label"),
+        tag("text", _how_long(held), x=0, y=top + 30, class_="start"),
+        tag("rect", x=0, y=top + BAR_AT, width=percent(held.held_s / most_s), height=BAR, rx=1, class_=_look(held.by)),
     )
 
 
 def _gist(held: Held) -> str:
-    at = f" at {held.place}" if held.place else ""
-    return f"{_what(held)}{at} \N{MIDDLE DOT} {duration_text(held.held_s)}, {counted(held.turns, 'turn')}"
+    return f"{_where(held)} \N{MIDDLE DOT} {_how_long(held)}"
+
+
+def _named(held: Held) -> str:
+    """As much as a phone is wide; the table has all of it."""
+    words = _where(held)
+    return words if len(words) <= WIDEST else f"{words[: WIDEST - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _where(held: Held) -> str:
+    return f"{_what(held)} at {held.place}" if held.place else _what(held)
+
+
+def _how_long(held: Held) -> str:
+    return f"{duration_text(held.held_s)}, {counted(held.turns, 'turn')}"
 
 
 def _what(held: Held) -> str:
@@ -153,7 +170,7 @@ def _row(number: int, held: Held, most_s: float) -> DataRow:
         figure_cell(held.groups),
     )
     x = held.held_s / most_s * WIDTH if most_s > 0 else 0.0
-    return DataRow(cells, x, number * LANE + 20 + BAR / 2 if number < MOST_BARS else None)
+    return DataRow(cells, x, number * LANE + BAR_AT + BAR / 2 if number < MOST_BARS else None)
 
 
 def _history(slots: Sequence[WaitSlot], x: Moments) -> Markup:
