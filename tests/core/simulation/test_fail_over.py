@@ -73,30 +73,22 @@ def test_a_site_that_fell_out_and_is_scaled_to_nothing_leaves_the_other_one_alon
 
 
 @KINDS
-def test_so_does_one_that_did_not_see_kafka_meanwhile(kip848: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("saw_them_come", [False, True])
+def test_so_does_one_that_does_not_see_kafka_by_then(
+    kip848: bool, saw_them_come: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sites = Sites(kip848)
     outside = sites.run.outside
-    with monkeypatch.context() as cut_off:
-        unseen = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", outside.now)
-        cut_off.setattr(outside, "observe", lambda: unseen)
+    before: list[str] = []
+    if saw_them_come:
         sites.ours_hang()
         before = sites.fail_over()
-        sites.run.do("scaled to nothing", lambda o: o.scale(0))
-        sites.for_seconds(60)
-        assert not outside.pods, "the play is another one"
-    sites.for_seconds(120)
-    assert sites.members() == before
-
-
-@KINDS
-def test_so_does_one_that_saw_the_other_come_and_then_no_kafka(kip848: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    sites = Sites(kip848)
-    outside = sites.run.outside
-    sites.ours_hang()
-    before = sites.fail_over()
     with monkeypatch.context() as cut_off:
         unseen = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", outside.now)
         cut_off.setattr(outside, "observe", lambda: unseen)
+        if not saw_them_come:
+            sites.ours_hang()
+            before = sites.fail_over()
         sites.run.do("scaled to nothing", lambda o: o.scale(0))
         sites.for_seconds(60)
         assert not outside.pods, "the play is another one"

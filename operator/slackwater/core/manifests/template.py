@@ -82,9 +82,10 @@ def what_people_gave(world: World) -> str:
 
 
 def gave_the_same(world: World) -> bool:
-    """People's own part is what it was when the version that memory has as the target began."""
+    """People's own part is what it was when the version that memory has as the target began. Operators before this one
+    noted it without the connection."""
     known = world.memory.target_given
-    return known == world.once(what_people_gave) or known == _digest_of(world, _PEOPLES_OWN)  # 0.3 and before
+    return known == world.once(what_people_gave) or known == _digest_of(world, _PEOPLES_OWN)
 
 
 def _digest_of(world: World, fields: set[str]) -> str:
