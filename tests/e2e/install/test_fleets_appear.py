@@ -8,12 +8,14 @@ in `test_crd_upgrade`, and the same over fakes in `tests/shell/test_kinds_appear
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
+from uuid import uuid4
 
 import pytest
 
@@ -22,7 +24,8 @@ from tests.chart.helm import CHART
 from tests.e2e.install.releases import FLEET_KINDS, Release, chart_without_fleets
 from tests.e2e.stage.audit import Write, all_writes
 from tests.e2e.stage.cluster import Cluster, Json
-from tests.e2e.stage.groups import connection, consumer_group
+from tests.e2e.stage.groups import PARTITIONS, connection, consumer_group
+from tests.e2e.stage.kafka import Kafka
 from tests.e2e.stage.operator import OperatorProcess
 from tests.e2e.stage.own_api_server import OwnApiServer, own_api_server
 from tests.e2e.stage.rights import RELEASE, account_kubeconfig
@@ -59,7 +62,10 @@ class Upgraded:
 def before(sandbox_up: None, bootstrap_servers: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgraded]:
     """An operator that leads in a cluster without fleets, and a group that it has made."""
     folder = tmp_path_factory.mktemp("without-fleets")
+    kafka, topic = Kafka(bootstrap_servers), f"e2e-fleets-appear-{uuid4().hex[:6]}"
     with ExitStack() as stack:
+        kafka.make_topic(topic, PARTITIONS)
+        stack.callback(kafka.remove_topics_of, topic)
         server = stack.enter_context(own_api_server(folder))
         home, team = Cluster(server.kubeconfig, HOME), Cluster(server.kubeconfig, TEAM)
         for each in (home, team):
@@ -76,8 +82,11 @@ def before(sandbox_up: None, bootstrap_servers: str, tmp_path_factory: pytest.Te
         operator.start()
         stack.callback(operator.kill)
         operator.wait_ready()
-        team.apply(connection(bootstrap_servers), consumer_group(team, NAME, TEAM, replicas=0))
+        team.apply(connection(bootstrap_servers), consumer_group(team, NAME, topic, replicas=0))
         wait_for("the StatefulSet", lambda: team.get("sts", NAME), 60.0, operator.log_tail)
+        taken_up = {"status": {"replicas": 0, "observedGeneration": 1, "currentRevision": "r", "updateRevision": "r"}}
+        # There is no controller that would say so.
+        team.kubectl("patch", "sts", NAME, "--subresource=status", "--type=merge", "-p", json.dumps(taken_up))
         yield Upgraded(server, release, operator, team)
 
 
