@@ -29,7 +29,7 @@ LONG_HANGS := $(subst 3000,9000,$(HANGS))
 timed = @$(2) && echo "$(1): $${SECONDS} s"
 
 ##@ To begin with
-.PHONY: help setup demo test check long exhaustive
+.PHONY: help setup demo demo-fleet test check long exhaustive
 help: ## List these targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
@@ -37,6 +37,9 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 
 demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
 	$(BIN)/python -m demo $(if $(KEEP),--keep)
+
+demo-fleet: setup ## Twelve applications deployed at once, in seven ways, each five times (RUNS=5); hours, as root, on an idle machine
+	RUNS=$(or $(RUNS),5) $(BIN)/python -m demo.cascade
 
 # The tests against the sandbox wait more than they compute, so explorations and Spark go on beside them, in the
 # processors' idle class: they take what nobody else wants at that moment, and nothing that is measured waits for them.
@@ -61,12 +64,12 @@ exhaustive: setup ## What takes hours: every case of the sieve, every random his
 	exit $$status
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it long-with-spark e2e faults pipeline-pod crashes sieve failover chart-check bench fuzz audit
+.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it long-with-spark e2e faults pipeline-pod crashes sieve failover workflows-check chart-check bench fuzz audit
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
 types: setup ## mypy --strict, the sandbox and the tests too
-	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p demo -p dashboard -p benchmarks -p tests)
+	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p demo -p dashboard -p benchmarks -p release -p tests)
 
 layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
@@ -182,6 +185,17 @@ sieve: setup ## Each write meets each of six faults, and watches bring what they
 failover: setup ## Two operators, of which the leader is killed twenty times in a rollout; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/faults/test_leadership.py
 
+WORKFLOWS := build/workflows-env/bin
+build/workflows-env/complete: requirements/workflows.txt
+	rm -rf build/workflows-env; $(PYTHON) -m venv build/workflows-env
+	$(WORKFLOWS)/pip install --quiet --require-hashes -r $<
+	GOBIN=$(abspath $(WORKFLOWS)) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	@touch $@
+
+workflows-check: build/workflows-env/complete ## What actionlint and zizmor say of the workflows of .github; needs Go
+	$(WORKFLOWS)/actionlint -shellcheck= -pyflakes=
+	$(WORKFLOWS)/zizmor --offline --no-progress --quiet .github
+
 chart-check: setup ## What kubeconform, kube-score, checkov and helm-docs say of the chart (the first time: minutes)
 	@$(BIN)/pytest -m e2e tests/chart/test_checkers.py
 
@@ -217,7 +231,8 @@ dashboard: setup ## Write the chart's Grafana dashboard from its source
 schemas: setup ## Write the JSON schema of the telemetry's events from the models
 	$(BIN)/python -m slackwater.api.telemetry.schema schemas
 
-docs: setup ## Build the documentation's site in build/site; a link that leads nowhere is an error
+docs: setup ## Build the documentation's site in build/site; an error is a link that leads nowhere, and a sentence of over 35 words
+	@$(BIN)/python -m tests.docs.sentences
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "docs: build/site/index.html; its search needs a server, such as python3 -m http.server --directory build/site"
 
@@ -226,6 +241,7 @@ docs-pages: setup ## Write the documentation's pages and pictures that come from
 	$(BIN)/python -m tests.docs.pictures
 	$(BIN)/python -m tests.docs.errors
 	$(BIN)/python -m tests.docs.gate_table
+	$(BIN)/python -m tests.docs.commands
 
 sbom: ## The operator's bill of materials (CycloneDX, with hashes) in build/sbom.json
 	@test -x build/sbom/bin/cyclonedx-py || { $(PYTHON) -m venv build/sbom && build/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0; }
@@ -235,16 +251,20 @@ LOCK = @$(UV) pip compile --system-certs --quiet --generate-hashes --no-emit-ind
 	--python-version 3.11 --python-platform linux --custom-compile-command "make lock" $(LOCK_FLAGS)
 UV = $(BIN)/uv
 lock: setup ## Pin all packages again (LOCK_FLAGS=--upgrade: to their newest versions)
-	$(LOCK) pyproject.toml --output-file requirements/operator.txt
+	$(LOCK) pyproject.toml --extra recommend --output-file requirements/operator.txt
 	$(LOCK) requirements/installer.in --output-file requirements/installer.txt
 	$(LOCK) requirements/build.in --output-file requirements/build.txt
 	$(LOCK) requirements/fuzz.in --output-file requirements/fuzz.txt
 	$(LOCK) requirements/audit.in --output-file requirements/audit.txt
+	$(LOCK) requirements/workflows.in --output-file requirements/workflows.txt
 	$(LOCK) pyproject.toml --extra pipeline --constraint requirements/operator.txt --output-file requirements/pipeline.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra pipeline --group dev \
 	  --constraint requirements/pipeline.txt --constraint requirements/build.txt --output-file requirements/dev.txt
+	$(subst --python-platform linux,--universal,$(LOCK)) requirements/release.in --constraint requirements/dev.txt \
+	  --output-file requirements/release.txt
 	$(LOCK) requirements/consumer.in --no-header --no-annotate \
 	  --constraint requirements/operator.txt --output-file sandbox/images/consumer/requirements.txt
+	cp sandbox/images/consumer/requirements.txt examples/consumers/python/requirements.txt
 
 clean: ## Remove what was built and cached in this folder; .venv and the sandbox's cache stay
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

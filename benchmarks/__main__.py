@@ -1,14 +1,17 @@
-"""`python -m benchmarks [plan|reconcile|recommend|pipeline …]`: measure, show, and keep the figures in build/bench."""
+"""`python -m benchmarks [plan|turns|scale|reconcile|recommend|pipeline …]`: measure, show; figures go to build/bench.
+
+`python -m benchmarks scale --groups 10000`: what follows the name of one that has options is its own.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks import figures, plan
+from benchmarks import figures, plan, turns
 from sandbox.layout import Layout, read_state
 from slackwater.api.errors import SlackwaterError
 
@@ -17,6 +20,8 @@ BUILD: Final = Path(__file__).resolve().parents[1] / "build" / "bench"
 
 def main(names: list[str]) -> int:
     """Run those that are named, or all. The result is the exit code."""
+    if names[:1] == ["scale"]:
+        return scale_benchmark(names[1:])
     if unknown := [name for name in names if name not in BENCHMARKS]:
         sys.stderr.write(f"There is no benchmark {unknown[0]}: choose from {', '.join(BENCHMARKS)}\n")
         return 2
@@ -30,6 +35,22 @@ def plan_benchmark() -> int:
     plan.write(found, path)
     sys.stdout.write(f"{plan.table(found)}\nThe figures are in {path}.\n")
     return 0
+
+
+def turns_benchmark() -> int:
+    """Who is next, of ten thousand groups. Some seconds, nothing but Python."""
+    found = turns.measure()
+    path = BUILD / "turns.json"
+    turns.write(found, path)
+    sys.stdout.write(f"{turns.table(found)}\nThe figures are in {path}.\n")
+    return 0
+
+
+def scale_benchmark(options: Sequence[str] = ()) -> int:
+    """One replica beside thousands of groups. Some minutes, nothing but Python."""
+    from benchmarks.scale import command  # noqa: PLC0415 - the others need none of the operator's shell
+
+    return command.run(options, BUILD / "scale.json")
 
 
 def reconcile_benchmark() -> int:
@@ -60,11 +81,7 @@ def recommend_benchmark() -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from benchmarks import recommend  # noqa: PLC0415 - see above; and the operator's benchmark needs no numpy
 
-    found = recommend.measure()
-    path = BUILD / "recommend.json"
-    recommend.write(found, path)
-    sys.stdout.write(f"{recommend.tables(found)}\nThe figures are in {path}.\n")
-    return 0
+    return recommend.main([])
 
 
 def pipeline_benchmark() -> int:
@@ -76,6 +93,8 @@ def pipeline_benchmark() -> int:
 
 BENCHMARKS: Final[dict[str, Callable[[], int]]] = {
     "plan": plan_benchmark,
+    "turns": turns_benchmark,
+    "scale": scale_benchmark,
     "reconcile": reconcile_benchmark,
     "recommend": recommend_benchmark,
     "pipeline": pipeline_benchmark,

@@ -9,7 +9,7 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.manifests.template import render_template
 from slackwater.core.world.history import GroupHistory, advance
 from slackwater.core.world.identity import instance_id
-from slackwater.core.world.memory import LastHolder, Release, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import LastHolder, Release, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -20,6 +20,7 @@ from slackwater.core.world.observation import (
 )
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.step import Step
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 

@@ -10,6 +10,7 @@ import numpy as np
 from slackwater.pipeline.statistics.arrays import Bools, Floats
 from slackwater.pipeline.statistics.cost import Costs
 from slackwater.pipeline.statistics.curve import Curve, fitted_curve
+from slackwater.pipeline.statistics.fleet import BlendedCurve
 from slackwater.pipeline.statistics.history import silences_of
 from slackwater.pipeline.statistics.minimum import minimiser
 from slackwater.pipeline.statistics.model import Watched, group_model
@@ -70,7 +71,7 @@ def counted_minimum_is_exact(history: RandomHistory) -> bool:
 def modelled_minimum_is_exact(history: RandomHistory, seed: int) -> bool:
     """With the tail: nothing on a fine grid is cheaper, and the areas are those of the drawn curve."""
     silences = silences_of(history.silence_s, history.returned)
-    watched = Watched(silences.count, 0, 30 * silences.count / history.restarts)
+    watched = Watched(0, 30 * silences.count / history.restarts)
     model = group_model(silences, watched, history.costs, np.random.default_rng(seed), replicates=1)
     best_s = minimiser(model.estimated_cost, model.curve.at_s, model.curve.threshold_s, history.low_s, history.high_s)
     grid_s = np.linspace(history.low_s, history.high_s, _GRID_POINTS)
@@ -79,7 +80,7 @@ def modelled_minimum_is_exact(history: RandomHistory, seed: int) -> bool:
     return bool(found <= least * (1 + _TOLERANCE)) and _areas_agree(model.estimate, history.high_s)
 
 
-def _areas_agree(curve: Curve, until_s: float) -> bool:
+def _areas_agree(curve: Curve | BlendedCurve, until_s: float) -> bool:
     """E[min(D, x)] is the area below S: by adding up S on a fine grid."""
     points_s = np.linspace(0.0, until_s, _GRID_POINTS)
     survival = curve.survival((points_s[1:] + points_s[:-1]) / 2)[0]

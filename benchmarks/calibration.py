@@ -64,7 +64,7 @@ def _held(mixture: Mixture, rng: np.random.Generator) -> Held:
     restarts, lost = max(_FEWEST, int(rng.poisson(expected))), int(rng.poisson(LOST_A_MONTH * months))
     silences = silences_of(mixture.sample(restarts, rng), np.ones(restarts, dtype=np.bool_))
     costs = Costs(PARTITIONS_PER_MEMBER, REBALANCE_S, float(rng.choice(EVICTION_COSTS)))
-    model = group_model(silences, Watched(restarts, lost, months * DAYS_A_MONTH), costs, rng)
+    model = group_model(silences, Watched(lost, months * DAYS_A_MONTH), costs, rng)
     return _judged(mixture, model)
 
 

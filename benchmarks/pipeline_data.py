@@ -38,13 +38,15 @@ SELECT {_KEY}, moment({DAYS} * 86400.0) AS first_at, moment(0.0) AS last_at, {DA
     45000::BIGINT AS session_timeout_ms, 3000::BIGINT AS heartbeat_interval_ms, 300000::BIGINT AS max_poll_interval_ms,
     500::BIGINT AS max_poll_records, NULL::BIGINT AS recover_within_ms, NULL::DOUBLE AS needless_rebalances_per_month,
     6000::BIGINT AS session_min_ms, 1800000::BIGINT AS session_max_ms, NULL::BIGINT AS heartbeat_min_ms,
-    NULL::BIGINT AS heartbeat_max_ms, 1::BIGINT AS spec_generation
+    NULL::BIGINT AS heartbeat_max_ms, 1::BIGINT AS spec_generation, NULL::BIGINT AS warm_up_ms,
+    NULL::DOUBLE AS warmed_up_s, NULL::TIMESTAMPTZ AS warmed_up_after
 FROM (SELECT range AS g FROM range({{groups}}))
 """
 _RESTARTS: Final = f"""
 SELECT {_KEY}, 'episode-' || i AS episode, name_of(g) || '-0' AS instance_id, name_of(g) || '-0' AS pod,
     0::BIGINT AS ordinal, CASE WHEN i % 5 = 1 THEN 'Crash' ELSE 'Rollout' END AS reason, 'InPlace' AS mode,
     CASE WHEN gone THEN 'Away' ELSE 'Returned' END AS outcome, away_s > 45 AS evicted, 12::BIGINT AS partitions,
+    (ago_s / 604800)::BIGINT AS spec_generation,
     moment(ago_s) AS last_seen_at, moment(ago_s - 0.5) AS stopped_at, NULL::TIMESTAMPTZ AS started_at,
     NULL::TIMESTAMPTZ AS ready_at, CASE WHEN NOT gone THEN moment(ago_s - away_s) END AS rejoined_at,
     moment(greatest(ago_s - away_s, 0)) AS told_at, CASE WHEN NOT gone THEN away_s END AS silence_s,
@@ -66,6 +68,11 @@ SELECT {_KEY}, moment(ago_s) AS at, moment(ago_s + 3) AS started_at, moment(ago_
     NULL::BIGINT AS generation_after, 6::BIGINT AS members_before, 6::BIGINT AS members_after,
     12::BIGINT AS partitions_moved, 'Restart' AS cause, []::VARCHAR[] AS instance_ids, 3::DOUBLE AS duration_s
 FROM (SELECT i % {{groups}} AS g, share(i, 8) * {DAYS} * 86400 AS ago_s
+    FROM (SELECT range AS i FROM range({{groups}} * 6)))
+"""
+_WARM_UPS: Final = f"""
+SELECT {_KEY}, moment(ago_s) AS warmed_up_after, 20 + round(40 * share(i, 9)) AS warmed_up_s
+FROM (SELECT i, i % {{groups}} AS g, share(i, 8) * {DAYS} * 86400 AS ago_s
     FROM (SELECT range AS i FROM range({{groups}} * 6)))
 """
 
@@ -91,7 +98,13 @@ def make_lake(lake: Path, size: Size) -> None:
         duck.execute("SET preserve_insertion_order = false")
         duck.execute("SET TimeZone = 'UTC'")
         duck.execute(_PRELUDE.format(as_of=AS_OF.timestamp()))
-        tables = {"groups": _GROUPS, "restarts": _RESTARTS, "polls": _POLLS, "rebalances": _REBALANCES}
+        tables = {
+            "groups": _GROUPS,
+            "restarts": _RESTARTS,
+            "polls": _POLLS,
+            "rebalances": _REBALANCES,
+            "warm_ups": _WARM_UPS,
+        }
         for name, query in tables.items():
             folder = lake / "silver" / name
             folder.parent.mkdir(parents=True, exist_ok=True)

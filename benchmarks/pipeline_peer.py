@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.pipeline_data import AS_OF
-from slackwater.pipeline.recommend.counting import GRID_FROM, LONGEST, RECORD, SILENCE
+from slackwater.pipeline.recommend.counting import DAYS_TOGETHER, GRID_FROM, LONGEST, RECORD, SILENCE
+from slackwater.pipeline.recommend.fleets import KEY, Fleets, fleets_of
 from slackwater.pipeline.recommend.judging import recommending, sharing
 from slackwater.pipeline.statistics.history import LOG_STEP, MOST_POINTS, ON_THE_GRID
 
@@ -26,12 +28,14 @@ WORKERS: Final = 2
 _GROUPS_A_BATCH: Final = 64
 _KEY: Final = "cluster, namespace, name, group_id"
 _COUNTED: Final = """
-SELECT {key}, list({{value: value, step: step, returned: returned, planned: planned, times: times}}
-    ORDER BY value, step, returned, planned) AS {quantity}
+SELECT {key}, list({{value: value, step: step, returned: returned, planned: planned, day: day, rollout: rollout,
+    times: times}} ORDER BY value, step, returned, planned, day, rollout) AS {quantity}
 FROM (SELECT {key}, CASE WHEN many THEN NULL ELSE value END AS value,
         CASE WHEN many THEN ceil(ln(greatest(value, {from_value}) / {from_value}) / {log_step} - {on_grid})::INTEGER END
-            AS step, returned, planned, count(*) AS times
-    FROM (SELECT {key}, {value} AS value, {returned} AS returned, {planned} AS planned FROM {table} WHERE {where})
+            AS step, returned, planned, CASE WHEN many THEN day - day % {block} ELSE day END AS day,
+            CASE WHEN many THEN NULL ELSE rollout END AS rollout, count(*) AS times
+    FROM (SELECT {key}, {value} AS value, {returned} AS returned, {planned} AS planned, {day} AS day,
+            CASE WHEN {planned} THEN {rollout} END AS rollout FROM {table} WHERE {where})
     LEFT JOIN (SELECT {key}, true AS many FROM {table} WHERE {where} GROUP BY ALL HAVING count(*) > {most})
         USING ({key})
     GROUP BY ALL)
@@ -39,21 +43,16 @@ GROUP BY {key}
 """
 _PER_RECORD: Final = "time_between_poll_max_ms / records_per_poll_avg"
 _NO_FLAG: Final = "NULL::BOOLEAN"
+_NO_NUMBER: Final = "NULL::BIGINT"
+_DAY: Final = "datediff('day', DATE '1970-01-01', coalesce(last_seen_at, stopped_at, told_at)::DATE)"
 _QUANTITIES: Final = (
     (SILENCE, "restarts", "observed_away_s", "outcome = 'Returned'", "reason = 'Rollout'", "mode <> 'WarmHandover'"),
     (LONGEST, "polls", "time_between_poll_max_ms", _NO_FLAG, _NO_FLAG, "time_between_poll_max_ms > 0"),
     (RECORD, "polls", _PER_RECORD, _NO_FLAG, _NO_FLAG, "records_per_poll_avg >= 1 AND time_between_poll_max_ms > 0"),
 )
-_POOL: Final = """
-SELECT {by}, {{bins: list({{bin: bin, returned: returned, censored: censored}} ORDER BY bin)
-    FILTER (bin IS NOT NULL), groups: sum(groups)::BIGINT, restarts: sum(restarts)::BIGINT}} AS {name}
-FROM (SELECT {by}, bin, sum(returned)::BIGINT AS returned, sum(censored)::BIGINT AS censored,
-        sum(groups)::BIGINT AS groups, sum(restarts)::BIGINT AS restarts FROM shares GROUP BY ALL)
-GROUP BY {by}
-"""
-_SHARES: Final = pa.schema(
-    [("namespace", pa.string()), ("library", pa.string()), ("bin", pa.int32())]
-    + [(name, pa.int64()) for name in ("returned", "censored", "groups", "restarts")]
+_SHAPES: Final = pa.schema(
+    [(name, pa.string()) for name in (*KEY, "library")]
+    + [("restarts", pa.float64()), ("survival", pa.list_(pa.float64()))]
 )
 _MESSAGES: Final = pa.schema([("namespace", pa.string()), ("name", pa.string()), ("message", pa.string())])
 
@@ -65,15 +64,12 @@ def recommend(lake: Path) -> int:
         ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as workers,
     ):
         duck.execute("SET TimeZone = 'UTC'")
-        for table in ("groups", "restarts", "polls", "rebalances"):
+        for table in ("groups", "restarts", "polls", "rebalances", "warm_ups"):
             duck.execute(f"CREATE VIEW {table} AS FROM read_parquet('{lake}/silver/{table}/*.parquet')")
         duck.execute(f"CREATE TABLE histories AS {_histories()}")
-        shares = pa.Table.from_batches(workers.map(_share, _batches(duck, "FROM histories")), schema=_SHARES)
-        duck.register("shares", shares)
-        near = _POOL.format(by="namespace, library", name="namespace_pool")
-        wide = _POOL.format(by="library", name="library_pool")
-        joined = f"FROM histories LEFT JOIN ({near}) USING (namespace, library) LEFT JOIN ({wide}) USING (library)"
-        found = pa.Table.from_batches(workers.map(_recommend, _batches(duck, joined)), schema=_MESSAGES)
+        shapes = pa.Table.from_batches(workers.map(_share, _batches(duck, "FROM histories")), schema=_SHAPES)
+        choose = partial(_recommend, fleets_of(shapes.to_pylist()))
+        found = pa.Table.from_batches(workers.map(choose, _batches(duck, "FROM histories")), schema=_MESSAGES)
     (lake / "gold").mkdir(exist_ok=True)
     pq.write_table(found, lake / "gold" / "peer.parquet")
     return int(found.num_rows)
@@ -83,13 +79,20 @@ def _histories() -> str:
     counted = [
         _COUNTED.format(
             key=_KEY, quantity=quantity, table=table, value=value, returned=returned, planned=planned, where=where,
+            day=_DAY if table == "restarts" else _NO_NUMBER, block=DAYS_TOGETHER,
+            rollout="spec_generation" if table == "restarts" else _NO_NUMBER,
             from_value=GRID_FROM[quantity], log_step=LOG_STEP, on_grid=ON_THE_GRID, most=MOST_POINTS,
         )
         for quantity, table, value, returned, planned, where in _QUANTITIES
     ]  # fmt: skip
     usual = f"""SELECT {_KEY}, median(duration_s) AS rebalance_s FROM rebalances WHERE duration_s > 0
         GROUP BY ALL HAVING count(*) >= 5"""
-    joins = " ".join(f"LEFT JOIN ({each}) USING ({_KEY})" for each in (*counted, usual))
+    quartiles = ", ".join(
+        f"{name}: quantile_cont(warmed_up_s, {share})"
+        for name, share in (("first_s", 0.25), ("median_s", 0.5), ("third_s", 0.75))
+    )
+    warm = f"SELECT {_KEY}, {{{quartiles}, count: count(*)}} AS warmed_up FROM warm_ups GROUP BY ALL"
+    joins = " ".join(f"LEFT JOIN ({each}) USING ({_KEY})" for each in (*counted, usual, warm))
     return f"SELECT *, NULL::BIGINT AS warm_handovers FROM groups {joins}"
 
 
@@ -99,11 +102,11 @@ def _batches(duck: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordB
 
 
 def _share(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return next(sharing(_SHARES, AS_OF)([batch]))
+    return next(sharing(_SHAPES, AS_OF)([batch]))
 
 
-def _recommend(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return next(recommending(_MESSAGES, AS_OF)([batch]))
+def _recommend(fleets: Fleets, batch: pa.RecordBatch) -> pa.RecordBatch:
+    return next(recommending(_MESSAGES, AS_OF, fleets)([batch]))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -12,18 +13,20 @@ from benchmarks.silences import (
     HIGHEST_S,
     LOST_A_MONTH,
     LOWEST_S,
+    OTHERS,
     PARTITIONS_PER_MEMBER,
     REBALANCE_S,
     RESTARTS_A_MONTH,
     TIMEOUTS_S,
+    YARDSTICK,
     Mixture,
 )
-from slackwater.pipeline.statistics.choice import cheapest, comparison
+from slackwater.pipeline.statistics.choice import cheapest, comparison, sureness
 from slackwater.pipeline.statistics.constraint import Allowed, Limit
 from slackwater.pipeline.statistics.cost import Costs
+from slackwater.pipeline.statistics.fleet import Fleet, fleet_of, shape_of
 from slackwater.pipeline.statistics.history import DAYS_A_MONTH, Silences, silences_of
 from slackwater.pipeline.statistics.model import Watched, group_model
-from slackwater.pipeline.statistics.pool import Pool, pool_of, sketch_of, with_loan
 
 DEFAULT_S: Final = 45.0
 TODAY_S: Final = (DEFAULT_S, 10.0, 180.0)
@@ -33,8 +36,8 @@ BAD: Final = 1.02
 ALLOWED: Final = Allowed(Limit(LOWEST_S, "", ""), Limit(HIGHEST_S, "", ""))
 FIRST_SEED: Final = 1_000_000
 """Of histories that nobody looked at while the constants of the tail were chosen."""
-NEIGHBOURS: Final = 8
-"""Groups of the same library in a pool; each starts its pods at another pace, and has as many restarts."""
+DONORS: Final = 160
+"""Other groups of the fleet, of all kinds, each with a pace of its own and 30 to 1,000 restarts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +59,23 @@ class Regret:
     """Histories in which a proposed change really costs over 2 % more; the worst over `TODAY_S`."""
 
 
-def regrets(mixture: Mixture, restarts: int, histories: int, *, pooled: bool = False) -> tuple[Regret, ...]:
-    """One for each of `EVICTION_COSTS`."""
-    found = [_one_history(mixture, restarts, seed, pooled=pooled) for seed in range(FIRST_SEED, FIRST_SEED + histories)]
+def fleet_without(kind: Mixture | None) -> Fleet:
+    """Simulated shapes of the other groups, of all kinds but that one."""
+    kinds = YARDSTICK + OTHERS
+    rng = np.random.default_rng(FIRST_SEED - 1)
+    shapes = []
+    for number in range(DONORS):
+        mixture = kinds[number % len(kinds)]
+        pace, restarts = float(np.exp(rng.normal(0.0, 0.3))), int(np.exp(rng.uniform(np.log(30), np.log(1_000))))
+        shape = shape_of(_silences(mixture.scaled(pace), restarts, rng))
+        if shape is not None and (kind is None or mixture.name != kind.name):
+            shapes.append(shape)
+    return fleet_of(shapes)
+
+
+def regrets(mixture: Mixture, restarts: int, histories: int, fleet: Fleet | None = None) -> tuple[Regret, ...]:
+    """One for each of `EVICTION_COSTS`. `fleet`: None: the group stands alone."""
+    found = [_one_history(mixture, restarts, seed, fleet) for seed in range(FIRST_SEED, FIRST_SEED + histories)]
     table = np.mean(found, axis=0)
     return tuple(
         Regret(
@@ -75,34 +92,34 @@ def regrets(mixture: Mixture, restarts: int, histories: int, *, pooled: bool = F
     )
 
 
-def _one_history(mixture: Mixture, restarts: int, seed: int, *, pooled: bool) -> list[list[float]]:
+def _one_history(mixture: Mixture, restarts: int, seed: int, fleet: Fleet | None) -> list[list[float]]:
     rng = np.random.default_rng(seed)
     months = restarts / RESTARTS_A_MONTH
     own = _silences(mixture, restarts, rng)
     lost = int(rng.poisson(LOST_A_MONTH * months))
-    silences, _ = with_loan(own, _pool(mixture, restarts, rng) if pooled else None, HIGHEST_S)
     costs = Costs(PARTITIONS_PER_MEMBER, REBALANCE_S, 0.0)
-    model = group_model(silences, Watched(restarts, lost, months * DAYS_A_MONTH), costs, np.random.default_rng(seed))
+    model = group_model(own, Watched(lost, months * DAYS_A_MONTH), costs, np.random.default_rng(seed), fleet)
     rows = []
     for eviction in EVICTION_COSTS:
         costs = Costs(PARTITIONS_PER_MEMBER, REBALANCE_S, eviction)
         priced = replace(model, costs=costs)
         points_s = np.array((cheapest(priced, ALLOWED), *TODAY_S))
         estimated = priced.cost(points_s)
-        shown = [comparison(estimated[:, 0], before).is_shown_better for before in estimated[:, 1:].T]
+        sure = sureness(own.independent)
+        shown = [comparison(estimated[:, 0], before, sure=sure).is_shown_better for before in estimated[:, 1:].T]
         target, *today = mixture.cost(costs, points_s, RESTARTS_A_MONTH, LOST_A_MONTH)
-        best = mixture.cost(costs, TIMEOUTS_S, RESTARTS_A_MONTH, LOST_A_MONTH).min()
+        best = best_cost(mixture, costs)
         followed = target if shown[0] else today[0]
         bad = [float(change and target > BAD * before) for change, before in zip(shown, today, strict=True)]
         rows.append([target / best - 1, followed / best - 1, today[0] / best - 1, float(shown[0]), *bad])
     return rows
 
 
+@cache
+def best_cost(mixture: Mixture, costs: Costs) -> float:
+    """True, of the best timeout."""
+    return float(mixture.cost(costs, TIMEOUTS_S, RESTARTS_A_MONTH, LOST_A_MONTH).min())
+
+
 def _silences(mixture: Mixture, restarts: int, rng: np.random.Generator) -> Silences:
     return silences_of(mixture.sample(restarts, rng), np.ones(restarts, dtype=np.bool_))
-
-
-def _pool(mixture: Mixture, restarts: int, rng: np.random.Generator) -> Pool:
-    """Of groups that are like the borrower but for their pace, which is mostly within a third of its own."""
-    paces = np.exp(rng.normal(0.0, 0.3, NEIGHBOURS))
-    return pool_of(sketch_of(_silences(mixture.scaled(float(pace)), restarts, rng)) for pace in paces)

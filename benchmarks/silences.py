@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from slackwater.pipeline.statistics.arrays import Floats
-from slackwater.pipeline.statistics.cost import Costs, monthly_cost
+from slackwater.pipeline.statistics.cost import Costs, Rates, monthly_cost
 
 RESTARTS_A_MONTH: Final = 20.0
 LOST_A_MONTH: Final = 0.2
@@ -53,8 +53,8 @@ class Mixture:
     def cost(self, costs: Costs, timeout_s: Floats, restarts: float, lost: float) -> Floats:
         """The true J, in partition-seconds a month."""
         waits_s = self.mean_wait_s(timeout_s + costs.rebalance_s)
-        rates = np.asarray(restarts), np.asarray(lost)
-        return monthly_cost(costs, timeout_s, self.survival(timeout_s), waits_s, *rates)
+        rates = Rates(np.asarray(restarts), np.asarray(lost))
+        return monthly_cost(costs, timeout_s, self.survival(timeout_s), waits_s, rates)
 
     @cached_property
     def _area(self) -> Floats:

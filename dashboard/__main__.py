@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dashboard import fleet, group, operators
+from dashboard import campaigns, fleet, group, operators, totals, turns
 from dashboard.grafana import as_json, dashboard
 
 FILE: Final = Path(__file__).parents[1] / "charts" / "slackwater" / "dashboards" / "slackwater.json"
 
+SECTIONS: Final = (fleet.SECTION, turns.SECTION, campaigns.SECTION, totals.SECTION, operators.SECTION, group.SECTION)
+
 
 def made() -> str:
-    return as_json(dashboard((fleet.SECTION, operators.SECTION, group.SECTION)))
+    return as_json(dashboard(SECTIONS))
 
 
 if __name__ == "__main__":

@@ -12,4 +12,5 @@ introduction and report: what is said before and after, `build/demo.json` (pure)
 view       what a person sees meanwhile
 learning   the last part: history, pipeline, recommendation, and its application
 stage      sandbox and operator: brings up what is not up, and takes down only that
+cascade    `make demo-fleet`: twelve applications at once, with and without a ConsumerFleet
 """

@@ -16,7 +16,7 @@ from sandbox.errors import SandboxError
 _DELETED_WITHIN_S = 180
 """On a machine that has much else to do the namespace controller takes its time."""
 _ONE_LINE = ("--no-headers", "--output=custom-columns=:reason,:message")
-_TYPES = ("consumergroups", "kafkaconnections", "clusterkafkaconnections")
+_TYPES = ("consumergroups", "kafkaconnections", "clusterkafkaconnections", "consumerfleets", "fleetcampaigns")
 _RESOURCES = ("customresourcedefinitions", *(f"{each}.slackwater.dev" for each in _TYPES))
 
 
@@ -72,6 +72,10 @@ class Cluster:
         operator, which takes their members out of the brokers' books."""
         if self.knows_groups():
             self._delete("consumergroups", "--all")
+
+    def delete_all(self, *kinds: str) -> None:
+        """Remove every object of these kinds in the demo's namespace, and wait until they are gone."""
+        self._delete(",".join(kinds), "--all")
 
     def delete_namespaces(self) -> None:
         """Remove all else, and wait until it is gone."""

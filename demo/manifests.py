@@ -24,7 +24,7 @@ NODES = {"slackwater-demo": "room"}
 """Labels of nodes that take the pods of a group that learns."""
 APP = "app.kubernetes.io/name"
 """The label of a mode's consumers and of what runs them; the value is the mode's `workload`."""
-_RESTRICTED = {
+RESTRICTED = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
     "readOnlyRootFilesystem": True,
@@ -39,7 +39,7 @@ def namespaces() -> list[Json]:
 def connection(bootstrap_servers: str) -> Json:
     """The KafkaConnection of the groups that the operator runs."""
     spec = {"bootstrapServers": bootstrap_servers}
-    return _object("slackwater.dev/v1alpha1", "KafkaConnection", CONNECTION, spec)
+    return object_of("slackwater.dev/v1alpha1", "KafkaConnection", CONNECTION, spec)
 
 
 def place(topic: str) -> str:
@@ -54,11 +54,11 @@ def load(mode: Mode, bootstrap_servers: str) -> Json:
         "name": "producer",
         "image": CONSUMER,
         "command": [*command, "--rate", str(modes.MESSAGES_PER_PARTITION_S)],
-        "env": _variables({"KAFKA_BOOTSTRAP_SERVERS": bootstrap_servers}),
-        "securityContext": _RESTRICTED,
+        "env": variables({"KAFKA_BOOTSTRAP_SERVERS": bootstrap_servers}),
+        "securityContext": RESTRICTED,
     }
     name = load_name(mode)
-    return _object("apps/v1", "Deployment", name, _workload(name, 1, container))
+    return object_of("apps/v1", "Deployment", name, workload_of(name, 1, container))
 
 
 def load_name(mode: Mode) -> str:
@@ -75,12 +75,12 @@ def consumers(mode: Mode, version: str, bootstrap_servers: str) -> Json:
         return _consumer_group(mode, version)
     container = _consumer(mode, version)
     container["env"] += _group_settings(mode, bootstrap_servers)
-    spec = _workload(mode.workload, mode.replicas, container)
+    spec = workload_of(mode.workload, mode.replicas, container)
     if mode.kind is Kind.DEPLOYMENT:
-        return _object("apps/v1", "Deployment", mode.workload, spec)
+        return object_of("apps/v1", "Deployment", mode.workload, spec)
     # Parallel bears on the first start only: a StatefulSet's rolling update goes one pod at a time all the same.
     spec |= {"serviceName": mode.workload, "podManagementPolicy": "Parallel"}
-    return _object("apps/v1", "StatefulSet", mode.workload, spec)
+    return object_of("apps/v1", "StatefulSet", mode.workload, spec)
 
 
 def _consumer_group(mode: Mode, version: str) -> Json:
@@ -101,12 +101,12 @@ def _consumer_group(mode: Mode, version: str) -> Json:
             "onFailure": "Rollback",
             **({"strategy": "WarmHandover", "handover": mode.warm.handover} if mode.warm else {}),
         },
-        "template": _pod(mode.workload, _consumer(mode, version)),
+        "template": pod_template(mode.workload, _consumer(mode, version)),
     }
     if mode.learns:
         # So that a process can be killed from within its pod: its own first one would be immune.
         spec["template"]["spec"] |= {"shareProcessNamespace": True, "nodeSelector": NODES}
-    return _object("slackwater.dev/v1alpha1", "ConsumerGroup", mode.workload, spec)
+    return object_of("slackwater.dev/v1alpha1", "ConsumerGroup", mode.workload, spec)
 
 
 def _target(mode: Mode, version: str) -> str:
@@ -128,9 +128,9 @@ def _consumer(mode: Mode, version: str) -> Json:
     return {
         "name": "consumer",
         "image": KAFKA_TOOLS if mode.client is Client.JAVA else CONSUMER,
-        "env": [*_variables(values), _pod_name("POD_NAME")],
+        "env": [*variables(values), pod_name("POD_NAME")],
         "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 1},
-        "securityContext": _RESTRICTED,
+        "securityContext": RESTRICTED,
     }
 
 
@@ -144,7 +144,7 @@ def _group_settings(mode: Mode, bootstrap_servers: str) -> list[Json]:
         "KAFKA_HEARTBEAT_INTERVAL_MS": str(modes.HEARTBEAT_S * 1000),
         "KAFKA_MAX_POLL_INTERVAL_MS": str(modes.MAX_POLL_INTERVAL_S * 1000),
     }
-    return [*_variables(values), *([_pod_name("KAFKA_GROUP_INSTANCE_ID")] if mode.is_static else ())]
+    return [*variables(values), *([pod_name("KAFKA_GROUP_INSTANCE_ID")] if mode.is_static else ())]
 
 
 def _namespace(name: str) -> Json:
@@ -152,7 +152,7 @@ def _namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def _pod(name: str, container: Json) -> Json:
+def pod_template(name: str, container: Json) -> Json:
     """A pod template."""
     return {
         "metadata": {"labels": {APP: name}},
@@ -169,18 +169,22 @@ def _pod(name: str, container: Json) -> Json:
     }
 
 
-def _workload(name: str, replicas: int, container: Json) -> Json:
-    return {"replicas": replicas, "selector": {"matchLabels": {APP: name}}, "template": _pod(name, container)}
+def workload_of(name: str, replicas: int, container: Json) -> Json:
+    """The spec of a Deployment or a StatefulSet."""
+    return {"replicas": replicas, "selector": {"matchLabels": {APP: name}}, "template": pod_template(name, container)}
 
 
-def _object(api_version: str, kind: str, name: str, spec: Json) -> Json:
+def object_of(api_version: str, kind: str, name: str, spec: Json) -> Json:
+    """One in the demo's namespace, labelled with its name."""
     metadata = {"name": name, "namespace": NAMESPACE, "labels": {APP: name}}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def _variables(values: dict[str, str]) -> list[Json]:
+def variables(values: dict[str, str]) -> list[Json]:
+    """A container's environment."""
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def _pod_name(variable: str) -> Json:
+def pod_name(variable: str) -> Json:
+    """A variable that holds the name of the pod that it is in."""
     return {"name": variable, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}}

@@ -34,8 +34,10 @@ class Stage:
     cluster: Cluster
     kafka: Kafka
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, brokers: int | None = None) -> None:
+        """`brokers`: how many the sandbox is to have; None: those that are up, else one."""
         self._layout = layout
+        self._brokers = brokers
         self._undo = ExitStack()
         self._goes_down_whole = False
         """All that the demo makes goes with the sandbox, which the demo has started, and so ends as well."""
@@ -46,7 +48,7 @@ class Stage:
         is_ours = not any(processes.is_running(layout, name) for name in processes.names(layout))
         if is_ours:
             self._undo.callback(self._take_down)
-        lifecycle.up(layout, lifecycle.Wish())
+        lifecycle.up(layout, lifecycle.Wish(brokers=self._brokers))
         state = read_state(layout)
         made = (ClusterProvider.OWN, ClusterProvider.KIND)
         self._goes_down_whole = is_ours and state.get("cluster") in made and not state.get("bootstrap_given")
@@ -117,6 +119,9 @@ class Stage:
         self._helm("uninstall", RELEASE, "--wait", "--ignore-not-found")
         self.cluster.delete_namespaces()
         self.cluster.take_nodes()
+        self._clear_brokers()
+
+    def _clear_brokers(self) -> None:
         self.kafka.remove((*MODES, LEARNING), (manifests.TELEMETRY, manifests.RECOMMENDATIONS))
 
     def _refuse_rival(self) -> None:

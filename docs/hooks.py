@@ -17,6 +17,10 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = "repository"
 _OUTSIDE = re.compile(r"(?<=\]\()(?P<up>(?:\.\./)+)(?P<path>[^)#\s]+)")
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_HEADING = re.compile(r"<th[^>]*>(.*?)</th>", re.DOTALL)
+_ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+_CELL = re.compile(r"<td([^>]*)>")
 _FETCHED = re.compile(
     r"(?:<(?:script|img|iframe|source)\b[^>]*\bsrc=|<link\b[^>]*\bhref=|@import\s|\burl\()[\"']?https?:"
 )
@@ -41,6 +45,30 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
         return found.group() if path is None else "../" * page.file.src_uri.count("/") + _on_site(path)
 
     return _OUTSIDE.sub(pointed, markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Each cell knows what its column is called: on a phone a row becomes a card (assets/site.css)."""
+    return _TABLE.sub(_labelled, html)
+
+
+def _labelled(table: re.Match[str]) -> str:
+    """The table, with roles: as cards its elements would be no table to a screen reader."""
+    labels = [_plain(heading) for heading in _HEADING.findall(table.group())]
+
+    def row(found: re.Match[str]) -> str:
+        columns = iter(labels)
+        return _CELL.sub(lambda cell: f'<td role="cell" data-label="{next(columns, "")}"{cell[1]}>', found.group())
+
+    made = _ROW.sub(row, table.group())
+    for element, role in (("table", "table"), ("thead", "rowgroup"), ("tbody", "rowgroup"), ("tr", "row")):
+        made = made.replace(f"<{element}>", f'<{element} role="{role}">')
+    return re.sub(r"<th(?=[ >])", '<th role="columnheader"', made)
+
+
+def _plain(html: str) -> str:
+    """Text for an attribute: it has entities for what would end it."""
+    return re.sub(r"<[^>]+>", "", html).replace('"', "&quot;").strip()
 
 
 def on_post_build(*, config: Any) -> None:

@@ -31,7 +31,7 @@ def commands(bootstrap_servers: str) -> Iterator[tuple[str, ...]]:
     servers = ("--bootstrap-servers", bootstrap_servers)
     yield ("ingest", "--once", *lake, *servers, "--topic", TELEMETRY)
     yield ("audit", *lake, *servers)
-    yield ("recommend", *lake, *servers, "--out-topic", RECOMMENDATIONS)
+    yield ("recommend", *lake, *servers, "--out-topic", RECOMMENDATIONS, "--least-days", "0")
     yield ("report", *lake, "--out", str(REPORT))
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from slackwater.api.resources import Connection
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.observation import KafkaView, MemberRef
+from slackwater.core.world.observation import KafkaView, MemberRef, Unobserved
 
 Json = dict[str, Any]
 Secrets = Mapping[str, Mapping[str, bytes]]
@@ -151,6 +152,15 @@ class KafkaCluster(Protocol):
     @property
     def requests(self) -> Mapping[str, int]:
         """Sent so far, by API."""
+        ...
+
+    @property
+    def unseen_for(self) -> Collection[Reason]:
+        """Why groups were not seen by their newest look, each reason once."""
+        ...
+
+    def first_unseen(self) -> Unobserved | None:
+        """The newest view of the first one, by key, that was not seen for a cause of the connection itself."""
         ...
 
     def start(self) -> None:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from sandbox.errors import SandboxError
+from sandbox.images.applications import ensure_application
 from sandbox.images.context import Context
 from sandbox.kafka.libraries import ensure_libraries
 from sandbox.layout import Layout
@@ -21,6 +22,7 @@ PIPELINE = "slackwater/pipeline:dev"
 CONSUMER = "slackwater/consumer:dev"
 KAFKA_TOOLS = "slackwater/kafka-tools:dev"
 FRANZ = "slackwater/franz:dev"
+STREAMS = "slackwater/streams:dev"
 
 
 class Released(StrEnum):
@@ -52,7 +54,7 @@ def images(layout: Layout, *, pipeline: bool) -> tuple[Image, ...]:
     Raises SandboxError when a source file is missing, and what `ensure_libraries` raises.
     """
     released = [Released.OPERATOR, *([Released.PIPELINE] if pipeline else [])]
-    every = (*map(released_image, released), _consumer(), _kafka_tools(layout), _franz())
+    every = (*map(released_image, released), _consumer(), _kafka_tools(layout), _franz(), _streams(layout))
     missing = [str(path) for image in every for path in image.context.inputs.values() if not path.exists()]
     if missing:
         raise SandboxError(f"The images cannot be built: {', '.join(missing)} is not there.")
@@ -99,3 +101,13 @@ def _franz() -> Image:
     own = _HERE / "franz"
     files = ("Dockerfile", "go.mod", "go.sum", "main.go")
     return Image(FRANZ, Context({name: own / name for name in files}), go_module=own)
+
+
+def _streams(layout: Layout) -> Image:
+    own = _HERE / "streams"
+    inputs = {
+        "Dockerfile": own / "Dockerfile",
+        "log4j2.yaml": _SANDBOX / "kafka" / "log4j2.yaml",
+        "jars": ensure_application(layout, own),
+    }
+    return Image(STREAMS, Context(inputs))

@@ -33,6 +33,11 @@ def cluster_kafka_connection(name: str = "shared", **spec: Any) -> Manifest:
     return _object("ClusterKafkaConnection", name, {"bootstrapServers": "broker-0:9092", "tenants": tenants} | spec)
 
 
+def consumer_fleet(name: str = "platform", **spec: Any) -> Manifest:
+    """A ConsumerFleet that everybody accepts, with the given fields of its spec replaced."""
+    return _object("ConsumerFleet", name, {"selector": {}} | spec)
+
+
 def template(env: tuple[str, ...] = (), **pod_spec: Any) -> Manifest:
     """A pod template with one container, which sets the variables `env`."""
     variables = [{"name": name, "value": "x"} for name in env]

@@ -6,27 +6,23 @@ Each entry breaks one rule. `sentence` has to stand in the refusal, at `path`. W
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 from slackwater.api.settings_profiles import SAID_ELSEWHERE
-from tests.api.manifests import ABSENT, Manifest, cluster_kafka_connection, consumer_group, kafka_connection, template
+from tests.api.campaign_refusals import REFUSALS as OF_CAMPAIGNS
+from tests.api.manifests import (
+    ABSENT,
+    Manifest,
+    cluster_kafka_connection,
+    consumer_fleet,
+    consumer_group,
+    kafka_connection,
+    template,
+)
+from tests.api.refusal import DURATION, POSITIVE, Refusal
 
-DURATION = "write a duration in whole h, m, s and ms, such as 45s, 5m, 1h30m or 500ms"
-POSITIVE = "write a duration longer than 0, such as 45s, 5m, 1h30m or 500ms"
 HOST_PORT = "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092"
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    name: str
-    manifest: Manifest
-    path: str
-    sentence: str
-    server: str = ""
-
-    @property
-    def server_sentence(self) -> str:
-        return self.server or self.sentence
+AT_ONCE = "write how many pods may be away at once: 1 or more, or 1% to 100%"
 
 
 def _env(variable: str, source: str, prefix: str = "KAFKA_", library: str = "Java") -> Refusal:
@@ -152,6 +148,55 @@ NUMBERS = (
         consumer_group(rollout={"maxLag": {"absolute": 5, "growth": 5}}),
         "spec.rollout.maxLag",
         "give maxLag one bound: either absolute, the most records that the group may lag, or growth",
+    ),
+    Refusal(
+        "no pod may be away",
+        consumer_group(rollout={"maxUnavailable": 0}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "a share of the pods that is none",
+        consumer_group(rollout={"maxUnavailable": "0%"}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "more than all pods",
+        consumer_group(rollout={"maxUnavailable": "101%"}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "canary of no size",
+        consumer_group(rollout={"canary": [{"hold": "5m"}]}),
+        "spec.rollout.canary[0]",
+        "say how many pods the canary step has: either replicas, a number, or percent, a share of all pods",
+    ),
+    Refusal(
+        "canary of two sizes",
+        consumer_group(rollout={"canary": [{"replicas": 1, "percent": 10}]}),
+        "spec.rollout.canary[0]",
+        "say how many pods the canary step has: either replicas, a number, or percent, a share of all pods",
+    ),
+    Refusal(
+        "canary of a share that is more than all",
+        consumer_group(rollout={"canary": [{"percent": 101}]}),
+        "spec.rollout.canary[0].percent",
+        "write 100 or less",
+        server="should be less than or equal to 100",
+    ),
+    Refusal(
+        "canary by numbers and shares",
+        consumer_group(rollout={"canary": [{"replicas": 1}, {"percent": 50}]}),
+        "spec.rollout.canary",
+        "list the canary steps by growing replicas, or all of them by growing percent",
+    ),
+    Refusal(
+        "canary of shares that shrink",
+        consumer_group(rollout={"canary": [{"percent": 50}, {"percent": 10}]}),
+        "spec.rollout.canary",
+        "list the canary steps by growing replicas, or all of them by growing percent",
     ),
     Refusal(
         "canary that shrinks",
@@ -393,6 +438,50 @@ UPGRADES = (
         server="must have at most 16 items",
     ),
 )
+CLAIM: Manifest = {
+    "metadata": {"name": "state"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+CLAIMS = (
+    Refusal(
+        "a warm handover of pods with volumes",
+        consumer_group(rollout={"strategy": "WarmHandover"}, volumeClaimTemplates=[CLAIM]),
+        "spec.rollout.strategy",
+        "they cannot share a volume claim: set rollout.strategy to InPlace, or have the pods do without",
+    ),
+    Refusal(
+        "two claims of one name",
+        consumer_group(volumeClaimTemplates=[CLAIM, CLAIM]),
+        "spec.volumeClaimTemplates",
+        "each claim needs a name of its own: rename one, or remove it",
+    ),
+    Refusal(
+        "a claim that no node may mount",
+        consumer_group(volumeClaimTemplates=[CLAIM | {"spec": {}}]),
+        "spec.volumeClaimTemplates[0].spec.accessModes",
+        "say how nodes may mount the volume, for example accessModes: [ReadWriteOnce]",
+    ),
+    Refusal(
+        "a claim with a name that no volume may have",
+        consumer_group(volumeClaimTemplates=[CLAIM | {"metadata": {"name": "State"}}]),
+        "spec.volumeClaimTemplates[0].metadata.name",
+        "write the name of a volume, such as state: lower-case letters, digits and -",
+    ),
+    Refusal(
+        "a claim without a name",
+        consumer_group(volumeClaimTemplates=[CLAIM | {"metadata": {}}]),
+        "spec.volumeClaimTemplates[0].metadata.name",
+        "is missing: add it",
+        server="Required value",
+    ),
+    Refusal(
+        "claims that are neither kept nor deleted",
+        consumer_group(persistentVolumeClaimRetentionPolicy={"whenScaled": "Recycle"}),
+        "spec.persistentVolumeClaimRetentionPolicy.whenScaled",
+        "write one of 'Retain' or 'Delete'",
+        server='supported values: "Retain", "Delete"',
+    ),
+)
 TEMPLATES = (
     Refusal(
         "no template",
@@ -573,4 +662,207 @@ SHARED = (
         server='supported values: "KafkaConnection", "ClusterKafkaConnection"',
     ),
 )
-REFUSALS = (*TOPICS, *NAMES, *NUMBERS, *TIMEOUTS, *CLIENTS, *UPGRADES, *TEMPLATES, *FIELDS, *CONNECTIONS, *SHARED)
+MAX = "write how many groups may move at a time: 1 or more, or 1% to 100%. To let nothing begin, write the reason"
+FAILURES = "write after how many failed groups nothing begins any more: 0 or more, or 1% to 100%"
+CRON = "write minute, hour, day of month, month and day of week, such as '0 22 * * 1-5'"
+LOCAL_TIME = "write a local date and time, such as 2026-11-26T00:00, in spec.timeZone"
+FREEZE = "give a freeze its days (from, to) or a rule (schedule, duration)"
+NIGHTS: Manifest = {"name": "nights", "schedule": "0 22 * * 1-5", "duration": "7h"}
+
+
+def _fleet(name: str, path: str, sentence: str, server: str = "", /, **spec: Any) -> Refusal:
+    return Refusal(f"fleet: {name}", consumer_fleet(**spec), path, sentence, server)
+
+
+def _budget(name: str, field: str, sentence: str, server: str = "", /, **budget: Any) -> Refusal:
+    given = {"name": "all", "max": 1, **budget}
+    return _fleet(name, f"spec.budgets[0]{field}", sentence, server, budgets=[given], timeZone="UTC", windows=[NIGHTS])
+
+
+def _window(name: str, field: str, sentence: str, /, **window: Any) -> Refusal:
+    return _fleet(name, f"spec.windows[0].{field}", sentence, timeZone="UTC", windows=[{**NIGHTS, **window}])
+
+
+def _freeze(name: str, field: str, sentence: str, /, **freeze: Any) -> Refusal:
+    return _fleet(name, f"spec.freezes[0]{field}", sentence, timeZone="UTC", freezes=[{"name": "sale", **freeze}])
+
+
+FLEETS = (
+    _fleet(
+        "no selector",
+        "spec.selector",
+        "say which groups this fleet is about: spec.selector; {} means all of them",
+        selector=ABSENT,
+    ),
+    _fleet(
+        "a value of a label",
+        "spec.selector.matchLabels",
+        "write the value of a label, 63 characters",
+        selector={"matchLabels": {"tier": "no such"}},
+    ),
+    _fleet(
+        "a label's key",
+        "spec.selector.matchExpressions[0].key",
+        "write the key of a label",
+        selector={"matchExpressions": [{"key": "no such", "operator": "Exists"}]},
+    ),
+    _fleet(
+        "In without values",
+        "spec.selector.matchExpressions[0].values",
+        "In and NotIn take values, Exists and DoesNotExist take none",
+        selector={"matchExpressions": [{"key": "tier", "operator": "In"}]},
+    ),
+    _fleet(
+        "Exists with values",
+        "spec.selector.matchExpressions[0].values",
+        "In and NotIn take values, Exists and DoesNotExist take none",
+        selector={"matchExpressions": [{"key": "tier", "operator": "Exists", "values": ["0"]}]},
+    ),
+    _fleet(
+        "a pattern for a namespace",
+        "spec.namespaces[0]",
+        'write the name of a namespace, or "*" for all of them',
+        namespaces=["team-*"],
+    ),
+    _fleet(
+        "a budget twice",
+        "spec.budgets",
+        "keep each only once, not so all",
+        "Duplicate value",
+        budgets=[{"name": "all", "max": 1}, {"name": "all", "max": 2}],
+    ),
+    _budget(
+        "a budget's name",
+        ".name",
+        "write lower-case letters, digits and -, beginning and ending with a letter or digit",
+        name="All",
+    ),
+    _budget(
+        "per something else",
+        ".per",
+        "write one of 'Fleet', 'KafkaCluster', 'Coordinator', 'Topic', 'Namespace' or 'Label'",
+        "Unsupported value",
+        per="Broker",
+    ),
+    _budget(
+        "per: Label without one",
+        ".label",
+        "name the label whose values are counted apart: budgets[].label",
+        per="Label",
+    ),
+    _budget(
+        "a label for nothing",
+        ".label",
+        "only per: Label counts values of a label apart: remove budgets[].label",
+        label="tier",
+    ),
+    _budget("none may move", ".max", MAX, max=0),
+    _budget("too many may move", ".max", MAX, max=10_001),
+    _budget("a share of nothing", ".max", MAX, max="0%"),
+    _budget("a share of more than all", ".max", MAX, max="101%"),
+    _budget("a number as a text", ".max", MAX, max="3"),
+    _budget("nothing is counted", ".reasons", "say what is counted: budgets[].reasons, such as Rollout", reasons=[]),
+    _budget(
+        "another reason",
+        ".reasons[0]",
+        "write one of 'Rollout', 'Restart', 'ProtocolUpgrade', 'Scale' or 'Start'",
+        "Unsupported value",
+        reasons=["Deploy"],
+    ),
+    _budget(
+        "a long pause", ".spacing", "spacing is the pause between two groups that begin: at most 1h", spacing="1h1m"
+    ),
+    _budget("a pause that is no duration", ".spacing", DURATION, spacing="1 hour"),
+    _fleet(
+        "during a window that is not there",
+        "spec.budgets",
+        "budgets[].during and budgets[].outside name a window of spec.windows",
+        budgets=[{"name": "all", "max": 1, "during": "nights"}],
+    ),
+    _budget(
+        "during and outside",
+        ".outside",
+        "a budget is in force during a window or outside of it, not both",
+        during="nights",
+        outside="nights",
+    ),
+    _fleet(
+        "windows without a time zone",
+        "spec.timeZone",
+        "say in which time zone they are meant: spec.timeZone, such as Europe/Berlin or UTC",
+        windows=[NIGHTS],
+    ),
+    _fleet("a time zone's name", "spec.timeZone", "write a time zone's name, such as", timeZone="Europe / Berlin"),
+    _window("a macro for a schedule", "schedule", CRON, schedule="@daily"),
+    _window("a zone in a schedule", "schedule", CRON, schedule="TZ=UTC 0 22 * * *"),
+    _window("six fields", "schedule", CRON, schedule="0 0 22 * * 1-5"),
+    _window("a window of no length", "duration", POSITIVE, duration="0s"),
+    _window("a long window", "duration", "a window of more than a week is none: leave it out", duration="169h"),
+    _freeze("a freeze of neither", "", FREEZE),
+    _freeze("a freeze of both", "", FREEZE, **{"from": "2026-11-26T00:00", "to": "2026-12-01T00:00", "duration": "1h"}),
+    _freeze("half a freeze", "", FREEZE, **{"from": "2026-11-26T00:00"}),
+    _freeze("no local time", ".from", LOCAL_TIME, **{"from": "2026-11-26", "to": "2026-12-01T00:00"}),
+    _freeze(
+        "a freeze that ends before it begins",
+        ".to",
+        "a freeze ends after it begins",
+        **{"from": "2026-12-01T00:00", "to": "2026-12-01T00:00"},
+    ),
+    _fleet("failures below 0", "spec.halt.failures", FAILURES, halt={"failures": -1}),
+    _fleet("failures as a text", "spec.halt.failures", FAILURES, halt={"failures": "5"}),
+    _fleet("within no time", "spec.halt.within", POSITIVE, halt={"within": "0s"}),
+    _fleet(
+        "a number of the disturbed",
+        "spec.halt.disturbed",
+        "write a share of the groups, such as 20%",
+        'must be of type string: "integer"',
+        halt={"disturbed": 3},
+    ),
+    _fleet(
+        "a share of the disturbed",
+        "spec.halt.disturbed",
+        "write a share of the groups, such as 20%",
+        halt={"disturbed": "0%"},
+    ),
+    _fleet(
+        "an override without a reason",
+        "spec.override.reason",
+        "say why: override.reason",
+        timeZone="UTC",
+        override={"until": "2026-11-24T18:00"},
+    ),
+    _fleet(
+        "urgent passes a budget",
+        "spec.urgent[0]",
+        "write one of 'Order', 'Windows', 'Freezes', 'Waves' or 'Halts'",
+        "Unsupported value",
+        urgent=["Budgets"],
+    ),
+    _fleet(
+        "a long head start",
+        "spec.order[0].headStart",
+        "a head start of more than a day would keep others waiting for as long",
+        order=[{"selector": {}, "headStart": "25h"}],
+    ),
+    _fleet(
+        "a long settling",
+        "spec.settleFor",
+        "a group would count for more than a day after it is done",
+        settleFor="24h1s",
+    ),
+)
+REFUSALS = (
+    *TOPICS,
+    *NAMES,
+    *NUMBERS,
+    *TIMEOUTS,
+    *CLIENTS,
+    *UPGRADES,
+    *CLAIMS,
+    *TEMPLATES,
+    *FIELDS,
+    *CONNECTIONS,
+    *SHARED,
+    *FLEETS,
+    *OF_CAMPAIGNS,
+)

@@ -41,6 +41,9 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "heartbeat_min_ms": None,
         "heartbeat_max_ms": None,
         "spec_generation": 2,
+        "warm_up_ms": 60000,
+        "warmed_up_s": 42.5,
+        "warmed_up_after": "2026-01-31T11:00:00.000Z",
     },
     "member_restarted": {
         "episode": "9f3a",
@@ -57,6 +60,7 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "rejoined_at": "2026-01-31T12:00:00.125Z",
         "evicted": False,
         "partitions": 2,
+        "spec_generation": 2,
     },
     "rebalance": {
         "started_at": None,
@@ -90,6 +94,30 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "how": "GroupConfig",
         "changes": [{"name": "consumer.session.timeout.ms", "before": None, "after": "50000"}],
         "spec_generation": 2,
+    },
+    "turn": {
+        "turn": "77ab",
+        "reason": "Rollout",
+        "outcome": "Done",
+        "fleets": ["slackwater/platform"],
+        "campaign": None,
+        "asked_at": "2026-01-31T11:50:00.000Z",
+        "waits_since": "2026-01-31T11:50:00.000Z",
+        "given_at": "2026-01-31T11:58:20.000Z",
+        "ended_at": "2026-01-31T11:59:50.500Z",
+        "waited_s": 500.0,
+        "lasted_s": 90.5,
+        "coordinator": 2,
+        "held_by": [
+            {
+                "by": "Budget",
+                "fleet": "slackwater/platform",
+                "name": "coordinators",
+                "place": "lkc-7f/2",
+                "held_s": 440.0,
+            },
+            {"by": "Window", "fleet": "slackwater/platform", "name": None, "place": None, "held_s": 60.0},
+        ],
     },
 }
 

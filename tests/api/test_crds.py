@@ -32,6 +32,13 @@ def test_people_can_ask_what_every_field_of_a_spec_is(resource: Resource) -> Non
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.plural)
+def test_a_spec_has_no_default_as_a_whole(resource: Resource) -> None:
+    """It has to be given. The API server would hold a default against rules that say so of a field in it."""
+    schema = custom_resource_definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert "default" not in schema["properties"]["spec"]
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.plural)
 def test_every_rule_is_in_the_table_of_refusals(resource: Resource) -> None:
     """So the test on the API server runs each rule's CEL, and its Python gives the same sentence."""
     schema = custom_resource_definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]

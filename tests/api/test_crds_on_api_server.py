@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.parsing import parse_consumer_fleet, parse_consumer_group, parse_kafka_connection
 from tests.api.kubectl import Kubectl, Refused
-from tests.api.manifests import ABSENT, Manifest, consumer_group, kafka_connection, template
-from tests.api.refusals import REFUSALS, Refusal
+from tests.api.manifests import ABSENT, Manifest, consumer_fleet, consumer_group, kafka_connection, template
+from tests.api.refusal import Refusal
+from tests.api.refusals import REFUSALS
 
 pytestmark = pytest.mark.e2e
 
@@ -91,6 +92,9 @@ def test_one_mistake_is_one_complaint(kubectl: Kubectl) -> None:
             client={"library": "Other"},
             protocol={"profiles": {"Eager": {f"setting.{number}": "x" * 1024 for number in range(16)}}},
         ),
+        consumer_group(name="shares", rollout={"canary": [{"percent": 10, "hold": "5m"}, {"percent": 50}]}),
+        consumer_group(name="several", rollout={"maxUnavailable": 3}),
+        consumer_group(name="a-share", rollout={"maxUnavailable": "30%"}),
         consumer_group(
             name="canaries", rollout={"canary": [{"replicas": 1}, {"replicas": 3, "hold": "5m"}], "stableFor": "0s"}
         ),
@@ -109,6 +113,36 @@ def test_a_connection_is_filled_in_as_well(kubectl: Kubectl) -> None:
     )
     kubectl.apply(manifest)
     assert parse_kafka_connection(kubectl.read("kc", "main")).spec == parse_kafka_connection(manifest).spec
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {
+            "budgets": [
+                {"name": "all", "max": "10%"},
+                {"name": "apart", "per": "Label", "label": "example.com/tier", "max": 10_000, "spacing": "1h"},
+                {"name": "upgrades", "reasons": ["ProtocolUpgrade"], "max": 2, "outside": "nights"},
+            ],
+            "timeZone": "Europe/Berlin",
+            "windows": [{"name": "nights", "schedule": "*/5 1,2 * JAN MON-FRI/2", "duration": "168h"}],
+            "freezes": [
+                {"name": "once", "from": "2026-11-26T00:00", "to": "2026-12-01T00:00"},
+                {"name": "again", "schedule": "0 0 1 * *", "duration": "24h"},
+            ],
+            "halt": {"failures": 0, "disturbed": "100%"},
+            "override": {"until": "2026-11-24T18:00", "reason": "INC-4711"},
+            "order": [{"selector": {"matchLabels": {"tier": "0"}}, "headStart": "24h"}],
+            "settleFor": "24h",
+        },
+    ],
+    ids=["least", "much"],
+)
+def test_a_fleet_is_filled_in_as_well(kubectl: Kubectl, spec: Manifest) -> None:
+    manifest = consumer_fleet(**spec)
+    kubectl.apply(manifest)
+    assert parse_consumer_fleet(kubectl.read("fleet", "platform")).spec == parse_consumer_fleet(manifest).spec
 
 
 def test_the_template_is_stored_as_it_was_written(kubectl: Kubectl) -> None:

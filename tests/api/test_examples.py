@@ -9,8 +9,18 @@ from typing import Any
 import pytest
 import yaml
 
+from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.kafka_connection import allows, prefixes_of
-from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.parsing import (
+    parse_consumer_fleet,
+    parse_consumer_group,
+    parse_fleet_campaign,
+    parse_kafka_connection,
+)
+from slackwater.core.fleet.campaign_groups import applies_of
+from slackwater.core.fleet.claims import Fleet
+from slackwater.core.fleet.layers import said_by
+from slackwater.core.fleet.times import Scope, gates_of
 from slackwater.core.protocol.strategies import STRATEGIES, parse_version
 from slackwater.core.world.profile import Profile, StrategyName, profile_of
 
@@ -41,6 +51,30 @@ def test_a_group_is_valid_and_its_connection_is_an_example_as_well(group: dict[s
     tenants = [place for each in found for tenant in each["spec"].get("tenants", ()) for place in tenant["namespaces"]]
     places = tenants or [parsed.namespace]
     assert any(allows(prefixes_of(each, place), parsed.group_id) for each in found for place in places)
+
+
+@pytest.mark.parametrize("fleet", objects("ConsumerFleet"), ids=lambda found: found["metadata"]["name"])
+def test_a_fleet_is_valid_and_accepted(fleet: dict[str, Any]) -> None:
+    fleet["metadata"]["namespace"] = "payments"
+    spec = parse_consumer_fleet(fleet).spec
+    of_the_operator = bool(spec.namespaces)
+    assert gates_of(Fleet("payments", "payments", spec, of_the_operator), Scope(), 1_795_600_000.0).refused is None
+
+
+@pytest.mark.parametrize("campaign", objects("FleetCampaign"), ids=lambda found: found["metadata"]["name"])
+def test_a_campaign_is_valid_and_its_fleet_is_an_example_that_gives_what_it_applies(campaign: dict[str, Any]) -> None:
+    spec = parse_fleet_campaign(campaign).spec
+    [fleet] = [each for each in objects("ConsumerFleet") if each["metadata"]["name"] == spec.fleet_ref.name]
+    applied = spec.action.apply_defaults
+    given = applies_of(applied, said_by(parse_consumer_fleet(fleet).spec.defaults))
+    assert applied is None or set(applied.fields) <= given.keys()
+
+
+def test_a_group_names_a_campaign_that_is_an_example() -> None:
+    named = [group["metadata"].get("annotations", {}).get(CAMPAIGN) for group in objects("ConsumerGroup")]
+    there = [campaign["metadata"]["name"] for campaign in objects("FleetCampaign")]
+    assert [name for name in named if name is not None and name.rpartition("/")[2] not in there] == []
+    assert any(named)
 
 
 @pytest.mark.parametrize("strategy", StrategyName)

@@ -6,22 +6,36 @@ import datetime
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.kept import LARGEST_SPEC, MOST_VALUES, SMALL, CutSpec, PackedJson, cut_to_size, unpacked, weight_of
-from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.parsing import (
+    parse_consumer_fleet,
+    parse_consumer_group,
+    parse_fleet_campaign,
+    parse_kafka_connection,
+)
 from slackwater.api.settings_profiles import ProfileName
 from tests.api.manifests import Manifest, consumer_group, kafka_connection, template
-from tests.api.refusals import REFUSALS, Refusal
+from tests.api.refusal import Refusal
+from tests.api.refusals import REFUSALS
+
+PARSE: dict[str, Callable[[Manifest], object]] = {
+    "ConsumerGroup": parse_consumer_group,
+    "ConsumerFleet": parse_consumer_fleet,
+    "FleetCampaign": parse_fleet_campaign,
+    "KafkaConnection": parse_kafka_connection,
+    "ClusterKafkaConnection": parse_kafka_connection,
+}
 
 
 def problems(manifest: Manifest) -> tuple[str, ...]:
-    parse = parse_consumer_group if manifest["kind"] == "ConsumerGroup" else parse_kafka_connection
     with pytest.raises(InvalidSpec) as refused:
-        parse(manifest)
+        PARSE[manifest["kind"]](manifest)
     return refused.value.problems
 
 
@@ -130,6 +144,7 @@ def test_what_is_not_said_has_its_default() -> None:
     assert spec.rollout.stable_for_ms == 10_000
     assert spec.rollout.rejoin_timeout_ms == 300_000
     assert spec.rollout.canary == ()
+    assert spec.rollout.max_unavailable == 1
     assert spec.rollout.max_lag is None
 
 
@@ -315,7 +330,7 @@ def test_what_is_kept_of_a_spec_that_is_too_large_says_whose_group_it_claims_and
 
 def test_a_small_one_is_kept_whole() -> None:
     obj = consumer_group()
-    assert cut_to_size(obj)["spec"] is obj["spec"]
+    assert cut_to_size(obj)["spec"] == obj["spec"]
 
 
 NESTED: Any = json.loads("[" + ",".join(['{"a":' * 100 + "0" + "}" * 100] * 195) + "]")

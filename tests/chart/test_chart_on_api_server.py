@@ -32,7 +32,10 @@ class Installed:
 
     def operator_may(self, verb: str, resource: str, namespace: str) -> bool:
         account = f"system:serviceaccount:{self.name}:{self.name}"
-        done = self.kubectl("auth", "can-i", verb, resource, f"--namespace={namespace}", f"--as={account}")
+        kind, _, part = resource.partition("/")
+        # kubectl takes what stands after the slash for an object's name.
+        what = (kind, f"--subresource={part}") if part in ("status", "exec") else (resource,)
+        done = self.kubectl("auth", "can-i", verb, *what, f"--namespace={namespace}", f"--as={account}")
         return done.stdout.strip() == "yes"
 
 
@@ -63,7 +66,9 @@ def test_the_crds_are_there(installed: Installed) -> None:
     served = installed.kubectl("api-resources", "--api-group=slackwater.dev", "-o", "name").stdout.split()
     assert sorted(served) == [
         "clusterkafkaconnections.slackwater.dev",
+        "consumerfleets.slackwater.dev",
         "consumergroups.slackwater.dev",
+        "fleetcampaigns.slackwater.dev",
         "kafkaconnections.slackwater.dev",
     ]
 
@@ -92,6 +97,8 @@ def test_the_restricted_standard_admits_the_pod(installed: Installed) -> None:
     ("verb", "resource"),
     [
         ("patch", "consumergroups.slackwater.dev/status"),
+        ("watch", "consumerfleets.slackwater.dev"),
+        ("patch", "consumerfleets.slackwater.dev/status"),
         ("patch", "statefulsets.apps"),
         ("delete", "pods"),
         ("get", "secrets/kafka"),
@@ -116,6 +123,7 @@ def test_the_operator_may_do_its_work(installed: Installed, verb: str, resource:
         ("create", "pods"),
         ("create", "pods/exec"),
         ("delete", "consumergroups.slackwater.dev"),
+        ("delete", "consumerfleets.slackwater.dev"),
         ("patch", "deployments.apps"),
         ("create", "rolebindings.rbac.authorization.k8s.io"),
     ],

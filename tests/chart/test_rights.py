@@ -16,6 +16,10 @@ RIGHTS = {
     "slackwater.dev/consumergroups/finalizers": {"update"},
     "slackwater.dev/kafkaconnections": {"get", "list", "watch"},
     "slackwater.dev/kafkaconnections/status": {"patch"},
+    "slackwater.dev/consumerfleets": {"list", "watch"},
+    "slackwater.dev/consumerfleets/status": {"patch"},
+    "slackwater.dev/fleetcampaigns": {"list", "watch"},
+    "slackwater.dev/fleetcampaigns/status": {"patch"},
     "apps/statefulsets": {"get", "list", "watch", "create", "patch", "delete"},
     "apps/controllerrevisions": {"get"},
     "policy/poddisruptionbudgets": {"list", "watch", "create", "patch", "delete"},
@@ -47,6 +51,16 @@ def test_the_rights_are_these() -> None:
 
 def test_they_are_the_same_for_one_namespace() -> None:
     assert rights(only(operators(watchNamespaces="{team-a}"), "Role", RELEASE)) == RIGHTS
+
+
+def test_in_its_own_namespace_it_reads_fleets_and_campaigns_for_all_of_them_and_nothing_else() -> None:
+    of_fleets = ("/consumerfleets", "/fleetcampaigns")
+    fleets = {resource: verbs for resource, verbs in RIGHTS.items() if any(kind in resource for kind in of_fleets)}
+    role = only(operators(watchNamespaces="{team-a}"), "Role", f"{RELEASE}-fleets")
+    assert role["metadata"]["namespace"] == NAMESPACE
+    assert rights(role) == fleets
+    watched = operators(watchNamespaces=f"{{team-a,{NAMESPACE}}}")
+    assert f"{RELEASE}-fleets" not in [each["metadata"]["name"] for each in watched], "it has them there already"
 
 
 def test_who_asks_for_tokens_may_ask_and_nothing_else() -> None:

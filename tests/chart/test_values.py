@@ -36,6 +36,8 @@ pytestmark = pytest.mark.e2e  # Helm is built by the sandbox
         ("podDisruptionBudget__minAvailable", "1", "minAvailable"),
         ("serviceMonitor__interval", "30", "/serviceMonitor/interval"),
         ("prometheusRule__enable", "true", "enable"),
+        ("fleet__make", "true", "make"),
+        ("fleet__name", "The_Platform", "/fleet/name"),
         ("dashboard__enable", "true", "enable"),
         ("dashboard__labels", "grafana_dashboard", "/dashboard/labels"),
         ("dashboard__namespace", "Monitoring", "/dashboard/namespace"),
@@ -69,6 +71,7 @@ def test_every_default_is_in_the_schema() -> None:
     ("values", "said"),
     [
         ({"pipeline__enabled": "true"}, "say in pipeline.bootstrapServers which brokers have the topics"),
+        ({"fleet__create": "true"}, "install with false, which brings their type, and then upgrade with true"),
         ({"serviceAccount__create": "false"}, "say in serviceAccount.name which one to use"),
     ],
 )

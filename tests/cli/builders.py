@@ -15,7 +15,7 @@ from slackwater.core.status.compose import compose_status
 from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement
 from slackwater.core.world.history import GroupHistory, advance
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -26,6 +26,7 @@ from slackwater.core.world.observation import (
 )
 from slackwater.core.world.pods import Pod, Run
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.step import Step
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group

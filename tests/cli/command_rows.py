@@ -7,6 +7,7 @@ A row for each command, and for each way of using one that ends otherwise; a cel
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -41,6 +42,30 @@ _ASKS_NO_BROKER: Final = "it asks the cluster only"
 
 def _of_a_group(*words: str, no_broker: Cell) -> Row:
     return Row((*words[:1], "{name}", *words[1:]), {**_OF_A_GROUP, Case.NO_BROKER: no_broker})
+
+
+_OF_A_FLEET: Final[Mapping[Case, Cell]] = {
+    **_AWAY,
+    Case.WRONG_NAME: Fails(f"there is no ConsumerFleet {WRONG} in namespace {{namespace}}: did you mean {NAME}?"),
+    Case.NO_NAMESPACE: Fails(
+        f"there is no ConsumerFleet {NAME} in namespace {{mistyped}}, but there is one in {{namespace}}: use -n"
+        " {namespace}."
+    ),
+}
+
+
+def _of_a_campaign(verb: str, *words: str, shows: str) -> Row:
+    missing: dict[Case, Cell] = {
+        Case.WRONG_NAME: Fails(f"there is no FleetCampaign {WRONG} in namespace {{namespace}}: did you mean {NAME}?"),
+        Case.NO_NAMESPACE: Fails(f"there is no FleetCampaign {NAME} in namespace {{mistyped}}, but there is one in"),
+        Case.NO_BROKER: Succeeds(_ASKS_NO_BROKER, shows),
+    }
+    return Row(("campaign", verb, "{name}", *words), {**_AWAY, **missing})
+
+
+def _of_a_fleet(verb: str, *words: str, shows: str) -> Row:
+    cells = {**_OF_A_FLEET, Case.NO_BROKER: Succeeds(_ASKS_NO_BROKER, shows)}
+    return Row(("fleet", verb, "{name}", *words), cells)
 
 
 def _gives(word: str, words: str) -> Row:
@@ -81,6 +106,14 @@ def _job(*words: str, no_broker: str) -> Row:
     )
     cells[Case.NO_BROKER] = ShownBy(no_broker, _TAKES_SPARK)
     return Row(words, cells, in_namespace=False)
+
+
+def _recommend() -> Row:
+    """As a job, but without Spark."""
+    job = _job("recommend", no_broker=_NO_BROKERS)
+    shown = "tests/pipeline/local/test_job.py::test_a_folder_that_is_not_there_is_a_sentence"
+    wrong_name = {Case.WRONG_NAME: ShownBy(shown, "it takes a folder, and numpy")}
+    return replace(job, cells={**job.cells, **wrong_name})
 
 
 def _operator() -> Row:
@@ -152,6 +185,9 @@ ROWS: Final[Mapping[str, Row]] = {
             "it says what the cluster tells, and what it cannot see", "From here the group cannot be seen"
         ),
     ),
+    "explain --defaults": _of_a_group(
+        "explain", "--defaults", no_broker=Succeeds(_ASKS_NO_BROKER, "No ConsumerFleet gives it any defaults.")
+    ),
     "members": _of_a_group("members", no_broker=_UNSEEN),
     "lag": _of_a_group("lag", no_broker=_UNSEEN),
     "lag --watch": _of_a_group(
@@ -173,8 +209,47 @@ ROWS: Final[Mapping[str, Row]] = {
     "restart": _gives("restart", f"{NAME}: restart is given"),
     "force": _gives("force", f"{NAME}: force is given"),
     "approve": _of_a_group(
-        "approve", "--timeout", "0s", no_broker=Fails(f"{NAME} is as it was: approve: timeouts.mode is Off: set it to")
+        "approve",
+        "--timeout",
+        "0s",
+        no_broker=Fails(f"{NAME} is as it was: approve: a rollout is under way or has failed"),
     ),
+    "fleet status": _of_a_fleet("status", shows=f"/{NAME} 1 group in 1 namespace Paused: it is tried"),
+    "fleet status --watch": Row(
+        ("fleet", "status", "{name}", "--watch"),
+        {
+            **_OF_A_FLEET,
+            Case.NO_BROKER: ShownBy("tests/cli/test_giving_fleet.py::test_it_is_followed_until_it_goes", "it goes on"),
+        },
+    ),
+    "fleet plan": _of_a_fleet("plan", "--all-restart", shows="No group of it has pods."),
+    "fleet plan --filename": Row(
+        ("fleet", "plan", "-f", "{campaign}"),
+        {
+            **_OF_A_FLEET,
+            Case.NO_NAMESPACE: _NO_SUCH_PLACE,
+            Case.NO_BROKER: Succeeds("a restart asks the cluster only", "/rolls restarts in fleet"),
+        },
+    ),
+    "fleet pause": _of_a_fleet("pause", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: paused"),
+    "fleet resume": _of_a_fleet("resume", "--timeout", "0s", shows=f"{NAME}: resumed"),
+    "fleet open": _of_a_fleet("open", "--for", "1h", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: open until"),
+    "campaign status": _of_a_campaign("status", shows=f"/{NAME} restarts in fleet {NAME} AwaitingPromotion"),
+    "campaign start": Row(
+        ("campaign", "start", "{name}", "--timeout", "0s"),
+        {
+            **_of_a_campaign("start", shows=f"{NAME}: goes on").cells,
+            Case.WRONG_NAME: Fails(f"did you mean {NAME}; to begin a new one, say its --fleet."),
+        },
+    ),
+    "campaign pause": Row(
+        ("campaign", "pause", "{name}", "--timeout", "0s"),
+        {
+            **_of_a_campaign("pause", shows="").cells,
+            Case.NO_BROKER: Fails(f"{NAME} is paused already"),
+        },
+    ),
+    "campaign promote": _of_a_campaign("promote", "--timeout", "0s", shows=f"{NAME}: promoted"),
     "plan": Row(
         ("plan", "-f", "{manifest}"),
         {**_OF_A_MANIFEST, Case.NO_BROKER: Succeeds("it says so, and the operator may see it", SILENT)},
@@ -228,6 +303,7 @@ ROWS: Final[Mapping[str, Row]] = {
         wrong=("reason", "PodNotRedy"),
         wrong_name=Fails("and slackwater reason lists them all: did you mean PodNotReady,", 2),
     ),
+    "version": Row(("version",), dict.fromkeys(Case, Succeeds("it asks nobody")), in_namespace=False),
     "completion": _needs_no_cluster(
         "its scripts are its own",
         "completion",
@@ -251,6 +327,7 @@ ROWS: Final[Mapping[str, Row]] = {
     ),
     "pipeline report": _job("pipeline", "report", no_broker=_NO_BROKERS),
     "report": _job("report", no_broker=_NO_BROKERS),
+    "recommend": _recommend(),
 }
 
 

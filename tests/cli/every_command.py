@@ -15,6 +15,7 @@ from typing import Final
 import pytest
 import yaml
 
+from tests.api.campaign_refusals import campaign
 from tests.api.manifests import consumer_group
 from tests.cli.command import Done, typed
 
@@ -72,7 +73,7 @@ Cell = Fails | Finds | Succeeds | ShownBy
 @dataclass(frozen=True, slots=True)
 class Row:
     words: tuple[str, ...]
-    """After `slackwater`; with {name}, {manifest} and {world}."""
+    """After `slackwater`; with {name}, {manifest}, {campaign} and {world}."""
     cells: Mapping[Case, Cell]
     in_namespace: bool = True
     """It takes -n."""
@@ -91,7 +92,8 @@ class Place:
     def words(self, row: Row, case: Case) -> list[str]:
         name = WRONG if case is Case.WRONG_NAME else NAME
         words = row.wrong if row.wrong and case is Case.WRONG_NAME else row.words
-        filled = [word.format(name=name, manifest=self._manifest(name), world=self.folder / "world") for word in words]
+        files = {"manifest": self._manifest(name), "campaign": self._campaign(name), "world": self.folder / "world"}
+        filled = [word.format(name=name, **files) for word in words]
         return [*filled, *(("-n", self.mistyped) if case is Case.NO_NAMESPACE and row.in_namespace else ())]
 
     def fill(self, words: str) -> str:
@@ -100,6 +102,12 @@ class Place:
     @property
     def mistyped(self) -> str:
         return self.namespace[:-1]
+
+    def _campaign(self, fleet: str) -> Path:
+        path = self.folder / f"campaign-{fleet}.yaml"
+        if not path.exists():
+            path.write_text(yaml.safe_dump({**campaign(fleetRef={"name": fleet}), "metadata": {"name": "rolls"}}))
+        return path
 
     def _manifest(self, name: str) -> Path:
         path = self.folder / f"{name}.yaml"

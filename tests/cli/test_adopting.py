@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -25,11 +23,13 @@ from slackwater.cli.adopting.refusals import (
 )
 from slackwater.cli.adopting.steps import ADOPTING, Change, Standing, Wait, next_step, take_fields_over
 from slackwater.cli.errors import CannotBeAdopted
+from slackwater.cli.reaching.choice import Place
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group
+from tests.api.refusals import CLAIM
 from tests.core.factories import members, observation, stranger, workload
 from tests.shell.fakes import FakeApi
 
@@ -198,7 +198,10 @@ def test_a_pod_lost_at_any_step_costs_no_other_and_is_seen(step: int, lost: int)
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ({"volumeClaimTemplates": [{"metadata": {"name": "data"}}]}, "has volumeClaimTemplates (data)"),
+        (
+            {"volumeClaimTemplates": [CLAIM]},
+            "has other volumeClaimTemplates (state) than the ConsumerGroup asks for (none)",
+        ),
         ({"ordinals": {"start": 1}}, "do not start with 0"),
         ({"selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}, "by matchExpressions"),
     ],
@@ -207,6 +210,16 @@ def test_what_a_group_cannot_have_is_refused(spec: Json, words: str) -> None:
     with pytest.raises(CannotBeAdopted) as refused:
         check_adoptable(Cluster(**spec).standing)
     assert words in str(refused.value)
+
+
+def test_volumes_come_along_where_the_group_asks_for_the_same() -> None:
+    """Whatever the API server has filled in."""
+    cluster = Cluster(volumeClaimTemplates=[{**CLAIM, "status": {"phase": "Pending"}}])
+    cluster.group["spec"]["volumeClaimTemplates"] = [CLAIM]
+    check_adoptable(cluster.standing)
+    cluster.group["spec"]["volumeClaimTemplates"] = [CLAIM, {**CLAIM, "metadata": {"name": "cache"}}]
+    with pytest.raises(CannotBeAdopted, match=r"\(state\) than the ConsumerGroup asks for \(state, cache\)"):
+        check_adoptable(cluster.standing)
 
 
 def test_a_template_that_the_selector_does_not_select_is_refused() -> None:
@@ -282,35 +295,29 @@ def test_who_scaled_it_once_is_a_remark(manager: str, scalers: list[Json] | None
     assert bool(remark) is bool(said)
 
 
-def served(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
-    """An API server that has these objects."""
+def served(cluster: Cluster) -> Any:
+    """A `FakeApi` that has these objects, where a `KubernetesApi` is wanted."""
     api = FakeApi()
     api.add(CONSUMER_GROUP, cluster.group)
     api.add(STATEFUL_SET, cluster.workload)
     for pod in cluster.pods:
         api.add(POD, {**pod, "metadata": {**pod["metadata"], "namespace": "shop"}})
-
-    @asynccontextmanager
-    async def reached(context: str | None) -> AsyncIterator[FakeApi]:
-        yield api
-
-    monkeypatch.setattr(command, "cluster", reached)
     return api
 
 
-async def test_autoscalers_are_looked_for_in_the_groups_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
-    api = served(scaled(HPA_CONTROLLER), monkeypatch)
+async def test_autoscalers_are_looked_for_in_the_groups_namespace() -> None:
+    api = served(scaled(HPA_CONTROLLER))
     api.add(HORIZONTAL_POD_AUTOSCALER, autoscaler(namespace="bank"))
-    assert (await command.foresee(None, "shop", NAME)).remarks == ()
+    assert (await command.foresee(api, Place("shop", NAME))).remarks == ()
     api.add(HORIZONTAL_POD_AUTOSCALER, autoscaler())
     with pytest.raises(CannotBeAdopted, match="HorizontalPodAutoscaler by-cpu scales StatefulSet payments"):
-        await command.foresee(None, "shop", NAME)
+        await command.foresee(api, Place("shop", NAME))
 
 
-async def test_who_may_not_list_autoscalers_is_told_what_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    api = served(Cluster(), monkeypatch)
+async def test_who_may_not_list_autoscalers_is_told_what_to_look_at() -> None:
+    api = served(Cluster())
     api.forbidden = {HORIZONTAL_POD_AUTOSCALER.name}
-    (remark,) = (await command.foresee(None, "shop", NAME)).remarks
+    (remark,) = (await command.foresee(api, Place("shop", NAME))).remarks
     assert remark.startswith("See that nothing scales StatefulSet payments by itself, for you may not list")
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterRefused
+from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import CUSTOM_RESOURCE_DEFINITION
 from slackwater.cli.doctor.asking_cluster import (
     find_operators,
@@ -16,11 +16,14 @@ from slackwater.cli.doctor.asking_cluster import (
     operators_secrets,
     own_rights,
     read_definition,
+    selected_groups,
 )
 from slackwater.cli.doctor.findings import Unread
 from slackwater.cli.doctor.rights import EVERYWHERE, OPERATOR, PLUGIN, Secret
 from slackwater.ports import Kind
+from tests.cli.builders import group
 from tests.cli.test_doctor_installation import deployment
+from tests.shell.fakes import fleet_object
 
 
 class Api:
@@ -119,3 +122,34 @@ async def test_secrets_are_asked_for_by_name() -> None:
 async def test_whoever_may_not_ask_learns_that_nothing_is_known() -> None:
     _, asked = api(may_review=False)
     assert await own_rights(asked, "shop") == Unread("you may not create SelfSubjectAccessReviews")
+
+
+class WithFleets:
+    """Knows one fleet, which selects every group of its namespace; or fails instead."""
+
+    def __init__(self, *refused: type[ClusterRefused]) -> None:
+        self.refused = list(refused)
+
+    async def list_all(self, kind: Kind, namespace: str | None, selector: str = "") -> tuple[list[Any], int]:
+        if self.refused:
+            raise self.refused.pop(0)("no")
+        return [fleet_object(namespace=group().namespace)], 1
+
+
+@pytest.mark.parametrize(
+    ("refused", "count"),
+    [
+        ((), 1),
+        ((Forbidden,), 1),
+        ((Forbidden, Forbidden), None),
+        ((KindMissing,), 0),
+        ((ClusterRefused,), None),
+    ],
+)
+async def test_which_groups_fleets_select_is_known_where_one_may_list_fleets(
+    refused: tuple[type[ClusterRefused], ...], count: int | None
+) -> None:
+    """Where the cluster knows no fleets, they select none; those of one namespace are better than nothing."""
+    asked = cast("KubernetesApi", WithFleets(*refused))
+    selected = await selected_groups(asked, group().namespace, [group()])
+    assert (None if selected is None else len(selected)) == count

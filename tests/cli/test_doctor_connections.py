@@ -35,6 +35,16 @@ def findings(
     return connection_findings(ConnectionFacts(connection(status), (group(**spec),), kafka))
 
 
+def test_groups_that_no_fleet_selects_are_counted_where_fleets_are_known() -> None:
+    groups = (group(), group(groupId="other"))
+    asked = replace(ANSWERED, granted={"payments": READ_ONLY, "other": READ_ONLY}, coordinators={"other": 2})
+    facts = ConnectionFacts(connection(), groups, asked)
+    (*_, last) = connection_findings(replace(facts, selected=frozenset()))
+    assert (last.mark, last.subject) == (Mark.OK, "Kafka of shop/main: groups without a fleet")
+    assert last.message.endswith("by coordinator: 1 at broker 2")
+    assert last not in connection_findings(facts), "whether a fleet selects them is not known"
+
+
 @pytest.mark.parametrize(
     ("status", "mark", "message"),
     [

@@ -19,7 +19,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from slackwater.core.world.recording import write_world
 from slackwater.shell.settings import Settings
-from tests.api.manifests import consumer_group, kafka_connection
+from tests.api.manifests import consumer_fleet, consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.api_server import ApiServer, Json, served
 from tests.cli.command import COMMAND, command_line, typed
@@ -38,6 +38,12 @@ FAILED = RolloutMemory(
 """So that abort and retry have something to do."""
 
 
+CAMPAIGN: Json = {
+    "metadata": {"name": NAME},
+    "spec": {"fleetRef": {"name": NAME}, "action": {"restart": {}}, "paused": True},
+}
+
+
 def in_cluster(obj: Json, **rest: Any) -> Json:
     metadata = {"namespace": NAMESPACE, "uid": "u", "generation": 1, "resourceVersion": "1", **obj["metadata"]}
     return {**obj, "metadata": metadata, **rest}
@@ -53,6 +59,8 @@ def objects() -> dict[str, list[Json]]:
         "consumergroups": [in_cluster(group, status={"rollout": write_memory(FAILED)})],
         "kafkaconnections": [in_cluster(kafka_connection(bootstrapServers=SILENT))],
         "deployments": [in_cluster(deployment)],
+        "fleetcampaigns": [in_cluster(CAMPAIGN, status={"phase": "AwaitingPromotion"})],
+        "consumerfleets": [in_cluster(consumer_fleet(NAME, pause="it is tried"))],
     }
 
 
@@ -122,6 +130,66 @@ def test_it_says_what_is_missing(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", os.devnull)  # nobody speaks TLS here, and the system's take 0.1 s to load
     try_cell(places[case], ROWS[key], case, capsys, monkeypatch)
+
+
+FLEET_VERBS = [key for key in ROWS if key.startswith(("fleet ", "campaign "))]
+
+
+class WithoutKinds(ApiServer):
+    """An older Slackwater's API server; or one without any. It answers as one does that knows no such path."""
+
+    def __init__(self, *missing: str) -> None:
+        super().__init__(objects())
+        self._missing = missing
+
+    def answer(self, method: str, path: str, body: Json) -> tuple[int, Json]:
+        if any(each in path for each in self._missing):
+            return 404, {"message": "404 page not found"}
+        return super().answer(method, path, body)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("key", FLEET_VERBS)
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        (
+            ("consumerfleets", "fleetcampaigns"),
+            "so its Slackwater is older: upgrade its chart, or use another --context.",
+        ),
+        (("slackwater.dev",), "so Slackwater is not installed there: install its chart, or use another --context."),
+    ],
+)
+def test_a_cluster_that_knows_no_fleets(
+    key: str, missing: tuple[str, ...], said: str, folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(WithoutKinds(*missing)) as server:
+        place = Place(kubeconfig(folder / "older", server), NAMESPACE, folder)
+        monkeypatch.setenv("KUBECONFIG", str(place.kubeconfig))
+        done = typed(capsys, *place.words(ROWS[key], Case.NO_BROKER))
+    assert (done.code, sentence_of(done).endswith(f"{said}\n")) == (1, True), done.err
+
+
+class Forbidding(ApiServer):
+    """It lets nobody read, or write, what is ours."""
+
+    def answer(self, method: str, path: str, body: Json) -> tuple[int, Json]:
+        if "slackwater.dev" in path:
+            return 403, {"message": 'fleets.slackwater.dev is forbidden: User "u" may not'}
+        return super().answer(method, path, body)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("key", [*FLEET_VERBS, "explain --defaults"])
+def test_an_account_without_rights_to_fleets(
+    key: str, folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(Forbidding(objects())) as server:
+        place = Place(kubeconfig(folder / "forbidding", server), NAMESPACE, folder)
+        monkeypatch.setenv("KUBECONFIG", str(place.kubeconfig))
+        done = typed(capsys, *place.words(ROWS[key], Case.NO_BROKER))
+    assert "(403): ask for a role that allows it, or use another --context." in sentence_of(done)
+    assert done.code == 1
 
 
 def test_a_namespace_like_no_other_is_to_be_made(
@@ -215,7 +283,7 @@ def test_the_pipeline_has_no_client_of_kubernetes() -> None:
     assert {"slackwater.adapters", "kubernetes"} <= {name for each in of_pipeline for name in each["forbidden_modules"]}
 
 
-@pytest.mark.parametrize("key", ["report", "pipeline report"])
+@pytest.mark.parametrize("key", ["report", "pipeline report", "recommend"])
 def test_the_report_knows_no_brokers(key: str, capsys: Capsys) -> None:
     done = typed(capsys, *ROWS[key].words, "--bootstrap-servers", SILENT)
     assert "No such option: --bootstrap-servers" in done.sentence

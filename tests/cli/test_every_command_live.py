@@ -11,7 +11,8 @@ from uuid import uuid4
 import pytest
 
 from slackwater.core.world.recording import write_world
-from tests.api.manifests import consumer_group, kafka_connection
+from tests.api.campaign_refusals import campaign
+from tests.api.manifests import consumer_fleet, consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.command import ran, typed
 from tests.cli.command_rows import ROWS, cells
@@ -44,7 +45,9 @@ def places(crds: None, kubeconfig: Path, tmp_path_factory: pytest.TempPathFactor
     cluster.kubectl("create", "namespace", cluster.namespace)
     try:
         group = consumer_group(NAME, replicas=0)
-        cluster.apply(group, kafka_connection(bootstrapServers=SILENT), DEPLOYMENT)
+        fleet = consumer_fleet(NAME, pause="it is tried")
+        order = {**campaign(fleetRef={"name": NAME}), "metadata": {"name": NAME}}
+        cluster.apply(group, kafka_connection(bootstrapServers=SILENT), DEPLOYMENT, fleet, order)
         cluster.kubectl("create", "serviceaccount", "nobody")
         token = cluster.kubectl("create", "token", "nobody").strip()
         content = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))
@@ -122,7 +125,7 @@ def test_who_may_not_look_for_namespaces_is_told_of_groups(places: dict[Case, Pl
     place = places[Case.FORBIDDEN]
     with granted(place, kubeconfig, "get,list", "consumergroups.slackwater.dev"):
         done = ran("status", "another", environment={"KUBECONFIG": str(place.kubeconfig)})
-    words = f"there is no ConsumerGroup another in namespace {place.namespace}: there are {NAME}."
+    words = f"there is no ConsumerGroup another in namespace {place.namespace}: there is {NAME}."
     assert words in sentence_of(done)
 
 

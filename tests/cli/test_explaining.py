@@ -10,8 +10,10 @@ import pytest
 from slackwater.api.annotations import PAUSE
 from slackwater.cli.pictures.paragraph import paragraph
 from slackwater.cli.pictures.pod_rows import pod_rows
+from slackwater.cli.words.acts import in_words, ordinals_of
 from slackwater.cli.words.explanation import explain
 from slackwater.cli.words.standing import standing_of
+from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.plan import plan
@@ -20,6 +22,8 @@ from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import NotMade
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.step import Step
+from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
 from tests.cli import builders
 from tests.cli.test_view import WORLDS
@@ -181,3 +185,19 @@ def test_no_pod_has_a_version_that_no_operator_has_taken_up() -> None:
     words = said_of(asked)
     assert "The operator has not taken up generation 4" in words
     assert "0 of 3 pods have version " in words
+
+
+def test_several_pods_go_at_a_time_after_the_first() -> None:
+    made = builders.rolling()
+    few = replace(made, group=builders.group({PAUSE: "holiday"}, rollout={"maxUnavailable": 2}))
+    begun = few.remembering(replace(few.memory, step=Step(2, builders.NOW - 100, made=True)))
+    assert "2 pods are restarted, up to 2 at a time, each after its gates" in said_of(begun)
+    unproven = few.remembering(replace(few.memory, step=None))
+    assert "2 pods are restarted, the first one alone, then up to 2 at a time, each" in said_of(unproven)
+
+
+def test_an_act_names_all_pods_that_it_lets_go() -> None:
+    made = builders.rolling()
+    act = WriteWorkload(Purpose.RESTART, {}, 3, UpdateStrategy.ROLLING_UPDATE, 0, "1", 1, "payments", also=(0,))
+    assert in_words(made, act) == "restart pods payments-1, payments-0 together, so that they take up the new version"
+    assert ordinals_of(made, act) == {0, 1}

@@ -12,16 +12,16 @@ import pytest
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RESTART, RETRY
-from slackwater.cli import giving
 from slackwater.cli.errors import NoSuchGroup, NothingToDo, NotObeyed
+from slackwater.cli.giving import one as giving
+from slackwater.cli.reaching.choice import Place
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from slackwater.core.world.settings import Setting
 from slackwater.core.world.tuning import Tuning
-from slackwater.shell.store import Key
 from tests.api.manifests import consumer_group
 from tests.shell.fakes import FakeApi
 
-KEY = Key("shop", "payments")
+KEY = Place("shop", "payments")
 FAILED = RolloutMemory(
     phase=RolloutPhase.FAILED,
     target_hash="new",
@@ -101,14 +101,14 @@ async def test_it_is_told_when_the_operator_has_obeyed(
 ) -> None:
     remembers(cluster, memory)
     cluster.obey = obeys_tokens
-    assert await giving.give(None, *KEY, command, OBEDIENT) == words
+    assert await giving.give(None, KEY, giving.command(command), OBEDIENT) == words
     assert set(cluster.annotations()) == {command}
 
 
 async def test_each_command_has_a_token_of_its_own(cluster: Cluster) -> None:
-    await giving.give(None, *KEY, RESTART, 0.0)
+    await giving.give(None, KEY, giving.command(RESTART), 0.0)
     first = cluster.annotations()[RESTART]
-    await giving.give(None, *KEY, RESTART, 0.0)
+    await giving.give(None, KEY, giving.command(RESTART), 0.0)
     assert cluster.annotations()[RESTART] != first
 
 
@@ -123,7 +123,7 @@ async def test_each_command_has_a_token_of_its_own(cluster: Cluster) -> None:
 )
 async def test_what_would_change_nothing_is_not_given(cluster: Cluster, command: str, why: str) -> None:
     with pytest.raises(NothingToDo, match=why):
-        await giving.give(None, *KEY, command, OBEDIENT)
+        await giving.give(None, KEY, giving.command(command), OBEDIENT)
     assert cluster.writes() == []
 
 
@@ -143,7 +143,7 @@ async def test_an_approval_of_which_nothing_came_ends_as_other_commands_that_cha
     cluster.obey = obeys_tokens
     cluster.group()["status"]["recommendation"] = recommendation
     with pytest.raises(NothingToDo, match=f"^payments is as it was: approve: {why}$"):
-        await giving.give(None, *KEY, APPROVE, OBEDIENT)
+        await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
 
 
 async def test_an_approval_that_was_obeyed_says_how_the_recommendation_stands(cluster: Cluster) -> None:
@@ -157,7 +157,7 @@ async def test_an_approval_that_was_obeyed_says_how_the_recommendation_stands(cl
             obj["status"]["recommendation"] = {"message": "the timeouts are as recommended"}
 
     cluster.obey = obeys
-    said = await giving.give(None, *KEY, APPROVE, OBEDIENT)
+    said = await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
     assert said == "payments: approve: the timeouts are as recommended"
 
 
@@ -166,14 +166,22 @@ async def test_an_approval_where_recommendations_are_off_is_not_given(cluster: C
     with pytest.raises(
         NothingToDo, match=r"payments is as it was: approve: timeouts\.mode is Off: set it to Recommend"
     ):
-        await giving.give(None, *KEY, APPROVE, OBEDIENT)
+        await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
     assert cluster.writes() == []
+
+
+async def test_an_approval_of_a_group_that_says_no_mode_is_for_the_operator_to_judge(cluster: Cluster) -> None:
+    """A fleet may give the mode."""
+    cluster.group()["spec"]["timeouts"] = {}
+    said = await giving.give(None, KEY, giving.command(APPROVE), 0.0)
+    assert said == "payments: approve is given, and obeyed as soon as the operator sees it"
+    assert set(cluster.annotations()) == {APPROVE}
 
 
 async def test_an_approval_in_the_middle_of_a_rollout_is_not_given(cluster: Cluster) -> None:
     remembers(cluster, FAILED)
     with pytest.raises(NothingToDo, match="payments is as it was: approve: a rollout is under way or has failed"):
-        await giving.give(None, *KEY, APPROVE, OBEDIENT)
+        await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
     assert cluster.writes() == []
 
 
@@ -182,12 +190,12 @@ async def test_a_command_that_the_operator_has_not_seen_yet_comes_first(cluster:
     remembers(cluster, FAILED)
     cluster.group()["metadata"]["annotations"] = {ABORT: "given a moment ago"}
     with pytest.raises(NothingToDo, match="promote: no canary is being held"):
-        await giving.give(None, *KEY, PROMOTE, OBEDIENT)
+        await giving.give(None, KEY, giving.command(PROMOTE), OBEDIENT)
 
 
 async def test_an_operator_that_is_not_there_is_told_and_the_command_stands(cluster: Cluster) -> None:
     with pytest.raises(NotObeyed, match=r"restart is given, but the operator has not taken it up within 0\.1 s: see"):
-        await giving.give(None, *KEY, RESTART, 0.1)
+        await giving.give(None, KEY, giving.command(RESTART), 0.1)
     assert RESTART in cluster.annotations()
 
 
@@ -198,9 +206,9 @@ def refuses_spec(obj: dict[str, Any]) -> None:
     obj["status"] = {"phase": "Invalid", "observedGeneration": 1, "conditions": conditions}
 
 
-PAUSED = partial(giving.pause, None, *KEY, "maintenance")
-RESTARTED = partial(giving.give, None, *KEY, RESTART)
-APPROVED = partial(giving.give, None, *KEY, APPROVE)
+PAUSED = partial(giving.give, None, KEY, giving.pause("maintenance"))
+RESTARTED = partial(giving.give, None, KEY, giving.command(RESTART))
+APPROVED = partial(giving.give, None, KEY, giving.command(APPROVE))
 
 
 @pytest.mark.parametrize(("give", "word"), [(PAUSED, "pause"), (RESTARTED, "restart"), (APPROVED, "approve")])
@@ -243,24 +251,24 @@ async def test_a_group_that_begins_to_be_deleted_is_not_waited_for(cluster: Clus
 
 async def test_a_group_is_paused_with_a_reason_and_resumed(cluster: Cluster) -> None:
     cluster.obey = obeys_pause
-    assert (await giving.pause(None, *KEY, "Black Friday", OBEDIENT)).startswith("payments: paused")
+    assert (await giving.give(None, KEY, giving.pause("Black Friday"), OBEDIENT)).startswith("payments: paused")
     assert cluster.annotations() == {PAUSE: "Black Friday"}
-    assert await giving.resume(None, *KEY, OBEDIENT) == "payments: resumed"
+    assert await giving.give(None, KEY, giving.resume, OBEDIENT) == "payments: resumed"
     assert cluster.annotations() == {}
 
 
 async def test_who_pauses_without_a_reason_leaves_the_one_that_stands_there(cluster: Cluster) -> None:
     cluster.obey = obeys_pause
-    await giving.pause(None, *KEY, "Black Friday", OBEDIENT)
-    await giving.pause(None, *KEY, "", OBEDIENT)
+    await giving.give(None, KEY, giving.pause("Black Friday"), OBEDIENT)
+    await giving.give(None, KEY, giving.pause(""), OBEDIENT)
     assert cluster.annotations() == {PAUSE: "Black Friday"}
-    await giving.pause(None, *KEY, "audit", OBEDIENT)
+    await giving.give(None, KEY, giving.pause("audit"), OBEDIENT)
     assert cluster.annotations() == {PAUSE: "audit"}
 
 
 async def test_only_a_paused_group_is_resumed(cluster: Cluster) -> None:
     with pytest.raises(NothingToDo, match="payments is not paused, so there is nothing to resume"):
-        await giving.resume(None, *KEY, OBEDIENT)
+        await giving.give(None, KEY, giving.resume, OBEDIENT)
 
 
 async def test_a_group_that_is_deleted_meanwhile(cluster: Cluster) -> None:
@@ -270,9 +278,9 @@ async def test_a_group_that_is_deleted_meanwhile(cluster: Cluster) -> None:
 
     cluster.obey = gone
     with pytest.raises(Conflict, match="has just been deleted: there is nothing left to command"):
-        await giving.give(None, *KEY, RESTART, OBEDIENT)
+        await giving.give(None, KEY, giving.command(RESTART), OBEDIENT)
 
 
 async def test_a_group_that_there_is_not(cluster: Cluster) -> None:
     with pytest.raises(NoSuchGroup, match="there is no ConsumerGroup payment in namespace shop: did you mean payments"):
-        await giving.give(None, "shop", "payment", RESTART, OBEDIENT)
+        await giving.give(None, Place("shop", "payment"), giving.command(RESTART), OBEDIENT)

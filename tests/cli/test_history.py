@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -12,9 +10,9 @@ from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import PROTOCOL, TEMPLATE_HASH
 from slackwater.cli.errors import NoSuchGroup
-from slackwater.cli.looking import kept
 from slackwater.cli.looking.kept import read_history
 from slackwater.cli.pictures.history import Versions, history_document, history_picture, versions_of
+from slackwater.cli.reaching.choice import Place
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from tests.api.manifests import consumer_group
 from tests.cli import builders
@@ -143,28 +141,26 @@ def test_it_looks_as_it_is_held(name: str, found: Versions) -> None:
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeApi:
+def cluster() -> Any:
+    """A `FakeApi`, where a `KubernetesApi` is wanted."""
     api = FakeApi()
     api.add(CONSUMER_GROUP, group(FAILED))
     api.add(STATEFUL_SET, stateful_set())
     api.add(POD, pod(0, "payments-2"))
     api.add(CONTROLLER_REVISION, revision(2))
-
-    @asynccontextmanager
-    async def reached(context: str | None) -> AsyncIterator[FakeApi]:
-        yield api
-
-    monkeypatch.setattr(kept, "cluster", reached)
     return api
 
 
-async def test_it_is_read_from_the_cluster_which_is_not_changed(cluster: FakeApi) -> None:
-    found = await read_history(None, "shop", "payments")
+PLACE = Place("shop", "payments")
+
+
+async def test_it_is_read_from_the_cluster_which_is_not_changed(cluster: Any) -> None:
+    found = await read_history(cluster, PLACE)
     assert [(each.name, each.pods, each.last_good) for each in found.versions] == [("payments-2", 1, True)]
     assert cluster.asked == []
 
 
-async def test_who_may_not_list_revisions_is_told_so(cluster: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_may_not_list_revisions_is_told_so(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     refusal = 'User "eve" cannot list resource "controllerrevisions"'
     listed = cluster.list_all
 
@@ -175,12 +171,12 @@ async def test_who_may_not_list_revisions_is_told_so(cluster: FakeApi, monkeypat
 
     monkeypatch.setattr(cluster, "list_all", refused)
     with pytest.raises(ClusterRefused, match='cannot list resource "controllerrevisions"'):
-        await read_history(None, "shop", "payments")
+        await read_history(cluster, PLACE)
 
 
-async def test_a_group_that_there_is_not(cluster: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_group_that_there_is_not(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def installed(api: Any) -> None: ...
 
     monkeypatch.setattr("slackwater.cli.reaching.cluster.check_installed", installed)
     with pytest.raises(NoSuchGroup, match="did you mean payments"):
-        await read_history(None, "shop", "payment")
+        await read_history(cluster, Place("shop", "payment"))

@@ -14,10 +14,12 @@ import yaml
 
 from slackwater.api.annotations import PAUSE
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
+from tests.api.campaign_refusals import campaign as wave_by_wave
 from tests.api.manifests import kafka_connection
 from tests.cli.api_server import ApiServer, Json, served
 from tests.cli.command import command_line, typed
 from tests.cli.every_command import SILENT
+from tests.cli.fleets import fleet_object
 from tests.cli.test_adopting import NAME, Cluster
 from tests.cli.test_every_command import commands, in_cluster, kubeconfig
 from tests.cli.test_hostile_words import EVIL, STEERS, STYLES
@@ -28,6 +30,7 @@ ESCAPED: Final = re.compile(r"\\x1b|\\u001b|\\e\]")
 """As text, in JSON, in YAML: people see what somebody tried."""
 FAILED: Final = RolloutMemory(phase=RolloutPhase.FAILED, target_hash="new", failed_hash="new", last_good_hash="old")
 MANIFEST: Final = "manifest.yaml"
+CAMPAIGN: Final = "campaign.yaml"
 IMPORT: Final = ("--client", "Librdkafka", "--topic", "orders", "--env-prefix", "KAFKA_", "--group-id", "billing")
 
 QUOTES: Final = {
@@ -57,14 +60,38 @@ QUOTES: Final = {
     ("force", NAME, "--timeout", "0s"): False,
     ("approve", NAME, "--timeout", "0s"): False,
     ("restart", NAME, "--timeout", "0s"): False,
+    ("fleet", "status"): True,
+    ("fleet", "status", NAME): True,
+    ("fleet", "status", NAME, "-o", "yaml"): True,
+    ("fleet", "plan", NAME): False,
+    ("fleet", "plan", NAME, "--all-restart"): False,
+    ("fleet", "plan", "-f", CAMPAIGN): False,
+    ("fleet", "pause", NAME, "--reason", EVIL, "--timeout", "0s"): False,
+    ("fleet", "resume", NAME, "--timeout", "0s"): False,
+    ("fleet", "open", NAME, "--for", "1h", "--reason", EVIL, "--timeout", "0s"): False,
+    ("campaign", "status"): True,
+    ("campaign", "status", NAME): True,
+    ("campaign", "status", NAME, "-o", "json"): True,
+    ("campaign", "start", NAME, "--timeout", "0s"): False,
+    ("campaign", "pause", NAME, "--timeout", "0s"): False,
+    ("campaign", "promote", NAME, "--timeout", "0s"): False,
     ("doctor",): False,
     ("doctor", "--kafka", "-o", "yaml"): False,
     ("reason",): False,
+    ("version",): False,
     ("completion", "bash"): False,
     ("pipeline",): False,
 }
 """What is typed, and whether it has to show what the tenants wrote."""
-ELSEWHERE: Final = {"run", "report", "pipeline ingest", "pipeline audit", "pipeline recommend", "pipeline report"}
+ELSEWHERE: Final = {
+    "run",
+    "report",
+    "recommend",
+    "pipeline ingest",
+    "pipeline audit",
+    "pipeline recommend",
+    "pipeline report",
+}
 """They print logs (`test_logs`), or figures, on a `Terminal`, and need more than a cluster."""
 
 
@@ -84,12 +111,44 @@ def objects() -> dict[str, list[Json]]:
         "namespaces": [{"metadata": {"name": "shop"}}],
         "consumergroups": [cluster.group],
         "kafkaconnections": [in_cluster(kafka_connection(bootstrapServers=SILENT), metadata=_placed("main"))],
+        "consumerfleets": [fleet()],
+        "fleetcampaigns": [campaign()],
         "statefulsets": [cluster.workload],
         "pods": [
             {**pod, "metadata": {**pod["metadata"], "namespace": "shop", "resourceVersion": "1"}}
             for pod in cluster.pods
         ],
     }
+
+
+def fleet() -> Json:
+    windows = [{"name": EVIL, "schedule": "0 22 * * *", "duration": "7h"}]
+    budgets = [{"name": EVIL, "limit": 1, "used": 1, "cells": 1, "full": [EVIL]}]
+    status = {"groups": {"selected": 1, "waiting": 1}, "budgets": budgets, "failed": [EVIL], "conditions": _said()}
+    found = fleet_object(status, NAME, namespaces=["shop"], windows=windows, pause={"reason": EVIL})
+    return {**found, "metadata": _placed(NAME)}
+
+
+def campaign() -> Json:
+    skipped = [{"group": EVIL, "reason": EVIL, "message": EVIL}]
+    status = {
+        "phase": EVIL,
+        "wave": EVIL,
+        "waves": [{"name": EVIL, "groups": 1, "failed": 1}],
+        "skipped": {EVIL: 1},
+        "skippedGroups": skipped,
+        "failedGroups": skipped,
+        "bottleneck": EVIL,
+        "conditions": _said(),
+    }
+    return {**wave_by_wave(fleetRef={"name": NAME}), "metadata": _placed(NAME), "status": status}
+
+
+def _said() -> list[Json]:
+    types = ("Accepted", "Open", "Halted", "Progressing")
+    return [
+        {"type": each, "status": "True", "reason": EVIL, "message": EVIL, "lastTransitionTime": EVIL} for each in types
+    ]
 
 
 def _placed(name: str) -> Json:
@@ -117,6 +176,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     manifest = {key: manifest[key] for key in ("apiVersion", "kind", "spec")} | {"metadata": {"name": NAME}}
     manifest["spec"]["template"]["spec"]["containers"][0]["image"] = EVIL.replace("\n", "")
     (made / MANIFEST).write_text(yaml.safe_dump(manifest))
+    (made / CAMPAIGN).write_text(yaml.safe_dump({**wave_by_wave(fleetRef={"name": NAME}), "metadata": {"name": "c"}}))
     with served(Obedient(here)) as server:
         text = kubeconfig(made / "config", server).read_text().replace("harbour", "shop")
         (made / "config").write_text(text)

@@ -18,6 +18,7 @@ from slackwater.cli.importing.manifest import Imported, Said, imported
 from slackwater.cli.importing.settings_found import found_in
 from slackwater.cli.planning.files import read_manifests
 from tests.api.manifests import kafka_connection
+from tests.api.refusals import CLAIM
 
 ENV = {
     "KAFKA_BOOTSTRAP_SERVERS": "broker-1:9092,broker-0:9092",
@@ -282,9 +283,25 @@ def test_a_group_that_is_there_already_is_not_made_again() -> None:
         imported(owned, SAID, [])
 
 
-def test_volumes_of_each_pods_own_are_refused() -> None:
-    with pytest.raises(CannotBeImported, match=r"volumeClaimTemplates \(state\)"):
-        imported(workload(volumeClaimTemplates=[{"metadata": {"name": "state"}}]), SAID, [])
+def test_volumes_of_each_pods_own_come_along_as_somebody_wrote_them() -> None:
+    filled_in = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "state", "creationTimestamp": None, "labels": {"team": "billing"}},
+        "spec": {**CLAIM["spec"], "volumeMode": "Filesystem"},
+        "status": {"phase": "Pending"},
+    }
+    policy = {"whenDeleted": "Retain", "whenScaled": "Delete"}
+    claims: dict[str, Any] = {"volumeClaimTemplates": [filled_in], "persistentVolumeClaimRetentionPolicy": policy}
+    spec = group(imported(workload(**claims), SAID, [kafka_connection()]))["spec"]
+    assert spec["volumeClaimTemplates"] == [
+        {"metadata": {"name": "state", "labels": {"team": "billing"}}, "spec": CLAIM["spec"]}
+    ]
+    assert spec["persistentVolumeClaimRetentionPolicy"] == policy
+    kept = {**claims, "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"}}
+    result = imported(workload(**kept), SAID, [kafka_connection()])
+    assert "persistentVolumeClaimRetentionPolicy" not in group(result)["spec"]
+    assert not [each for each in result.remarks if "olume" in each]
 
 
 def test_whatever_else_is_lost_is_named() -> None:

@@ -77,7 +77,7 @@ def test_a_deployment_is_found_and_its_account_has_no_right(used: Stage) -> None
     assert found[f"operator {place}/ship"][1].startswith("it is scaled to 0")
     account = f"rights of service account {place}/mate"
     assert found[account][0] == "missing"
-    assert "patch or delete statefulsets.apps" in found[account][1]
+    assert "patch consumergroups/status.slackwater.dev" in found[account][1]
     used.cluster.kubectl("delete", "deployment", "ship")
 
 
@@ -95,6 +95,8 @@ def test_somebody_without_a_right_is_told_what_does_not_work(used: Stage, tmp_pa
         "CRD consumergroups.slackwater.dev": "not checked",
         "CRD kafkaconnections.slackwater.dev": "not checked",
         "CRD clusterkafkaconnections.slackwater.dev": "not checked",
+        "CRD consumerfleets.slackwater.dev": "not checked",
+        "CRD fleetcampaigns.slackwater.dev": "not checked",
         "operator": "not checked",
         "the operator's rights": "not checked",
         "your rights: looking": "missing",

@@ -19,14 +19,86 @@ from tests.cli.command import COMMAND, ran, typed
 
 Capsys = pytest.CaptureFixture[str]
 
+WHICH: Final = "say which ConsumerGroups: write their names, -l SELECTOR, or --all"
 COMMAND_LINES = {
     "a command that there is not": (
         ["statsu", "payments"],
         "No such command 'statsu': did you mean 'status', 'restart'?",
     ),
     "an option that there is not": (["status", "x", "--wat"], "No such option: --wat"),
-    "no name": (["status"], "Missing argument 'NAME': see slackwater status --help."),
-    "two names": (["status", "a", "b"], "Got unexpected extra argument"),
+    "no name": (
+        ["status"],
+        f"{WHICH}: see slackwater status --help.",
+    ),
+    "two names to record": (["observe", "a", "b"], "Got unexpected extra argument"),
+    "two names to watch": (["status", "a", "b", "--watch"], "--watch shows one group: write one name"),
+    "all groups to watch": (["lag", "--all", "--watch"], "--watch shows one group: write one name"),
+    "names and labels": (
+        ["restart", "a", "-l", "x=y"],
+        "say which ConsumerGroups: leave out -l, or the names",
+    ),
+    "a name and all groups": (["pause", "a", "--all"], "the names say which ConsumerGroups: leave out --all"),
+    "labels and all groups": (
+        ["abort", "-l", "x=y", "--all"],
+        "-l and --all exclude each other: leave",
+    ),
+    "a name in all namespaces": (["explain", "a", "-A"], "a name is of one namespace: leave out -A, or the names"),
+    "all namespaces, and not which": (
+        ["status", "-A"],
+        "-A says where, and not which ConsumerGroups: add --all, or -l SELECTOR",
+    ),
+    "all groups of all namespaces and of one": (
+        ["retry", "--all", "-A", "-n", "shop"],
+        "-n and -A exclude each other: leave one of them out",
+    ),
+    "a fleet to pause, and not why": (["fleet", "pause", "x"], "Missing option '--reason': see slackwater fleet pause"),
+    "a fleet to pause for nothing": (["fleet", "pause", "x", "--reason", " "], "say why: --reason TEXT"),
+    "a fleet to open, and not for how long": (["fleet", "open", "x", "--reason", "y"], "Missing option '--for'"),
+    "a fleet to open for days": (
+        ["fleet", "open", "x", "--for", "25h", "--reason", "y"],
+        "a fleet is opened for 24 hours at most: change the windows instead",
+    ),
+    "a fleet to plan later, and not what": (
+        ["fleet", "plan", "x", "--at", "2026-12-01T22:00"],
+        "--at is for --all-restart or -f: add one of them",
+    ),
+    "no time to plan for": (
+        ["fleet", "plan", "x", "--all-restart", "--at", "tonight"],
+        "'tonight' is no local time: write one such as 2026-12-01T22:00, in the fleet's zone",
+    ),
+    "a time that no calendar has": (
+        ["fleet", "plan", "x", "--all-restart", "--at", "2026-13-45T22:00"],
+        "'2026-13-45T22:00' is no local time: write one such as 2026-12-01T22:00",
+    ),
+    "a fleet to open for no time": (
+        ["fleet", "open", "x", "--for", "0s", "--reason", "y"],
+        "say for how long: --for DURATION, such as 2h",
+    ),
+    "a default that nobody gives": (
+        ["campaign", "start", "x", "--fleet", "y", "--apply-defaults", "--field", "protocol.targe"],
+        "'protocol.targe' is no such field: did you mean protocol.target",
+    ),
+    "a default that needs no campaign": (
+        ["campaign", "start", "x", "--fleet", "y", "--apply-defaults", "--field", "onFailure"],
+        "'onFailure' is none of what groups take up by a campaign: write one of protocol.target, ",
+    ),
+    "more failures than there are groups": (
+        ["campaign", "start", "x", "--fleet", "y", "--restart", "--max-failures", "10001"],
+        "Invalid value for '--max-failures'",
+    ),
+    "two campaigns to pause": (["campaign", "pause", "a", "b"], "Got unexpected extra argument(s) (b)"),
+    "all campaigns, and one": (["campaign", "status", "a", "-A"], "-A and a name exclude each other: leave one"),
+    "defaults, and not of which group": (["explain", "--defaults"], WHICH),
+    "no limit to plan with": (
+        ["fleet", "plan", "x", "--max", "coordinators"],
+        "'coordinators' is no limit: write BUDGET=NUMBER, such as coordinators=2 or all=10%",
+    ),
+    "all fleets to watch": (["fleet", "status", "--watch"], "--watch shows the table of one fleet: write its name"),
+    "a fleet of all namespaces": (
+        ["fleet", "status", "x", "-A"],
+        "-A and a name exclude each other: leave one",
+    ),
+    "an empty selector": (["restart", "-l", ""], "an empty selector would choose every group: write --all where that"),
     "no file to compare": (["diff"], "Missing option '--filename' / '-f': see slackwater diff --help."),
     "no file": (["plan"], "Missing option '--filename' / '-f': see slackwater plan --help."),
     "another output": (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
@@ -64,7 +136,10 @@ COMMAND_LINES = {
         "Invalid value for '--groups': it cannot be 'abc': write a whole number: see slackwater report --help.",
     ),
     "a shell that there is not": (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
-    "a command without its group": (["promote"], "Missing argument 'NAME': see slackwater promote --help."),
+    "a command without its group": (
+        ["promote"],
+        f"{WHICH}: see slackwater promote --help.",
+    ),
     "a number for a duration": (
         ["observe", "x", "--for", "30"],
         "write a duration in whole h, m, s and ms, such as 45s",

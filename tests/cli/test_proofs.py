@@ -8,7 +8,7 @@ from slackwater.cli.pictures.paragraph import explain_document, paragraph
 from slackwater.cli.words.proofs import proof_awaited
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import Step
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.cli import builders
 

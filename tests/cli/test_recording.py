@@ -12,10 +12,11 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.world.broker import Bounds
-from slackwater.core.world.memory import Canary, LastHolder, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, LastHolder, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, TopicPartition, Unobserved
 from slackwater.core.world.recording import RecordingUnreadable, read_world, write_world
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.cli import builders, upgrades
 

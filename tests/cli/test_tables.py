@@ -16,8 +16,9 @@ from slackwater.cli.words.standing import rollout_in_words
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.cli import builders
 from tests.cli.pictures import held

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slackwater.cli.looking.looks import Look
 from slackwater.cli.looking.waiting import is_ready, where_it_stands
+from slackwater.cli.words.readiness import surplus
 from slackwater.core.decision.decision import Decision
 from tests.core.factories import changed, group, pod, world
 
@@ -54,15 +54,14 @@ def look(
     ],
 )
 def test_a_group_is_waited_for_until_it_is_ready(seen: Look, over: bool) -> None:
-    assert is_ready(seen) is over
+    assert is_ready(seen.world.group) is over
 
 
 def test_pods_that_are_to_be_scaled_away_are_waited_for() -> None:
     """Their members have partitions, and a group that was scaled to nothing is not empty before they have ended."""
-    seen = look()
-    scaled = replace(seen, world=changed(seen.world, pods=(*seen.world.pods, pod(3), pod(4, terminating=True))))
-    assert not is_ready(scaled)
-    assert where_it_stands(scaled) == "it is Ready, and payments-3, payments-4 have yet to end"
+    seen = look().world
+    left = surplus(changed(seen, pods=(*seen.pods, pod(3), pod(4, terminating=True))))
+    assert where_it_stands(seen.group, left) == "it is Ready, and payments-3, payments-4 have yet to end"
 
 
 MISSING = ("TopicMissing", "topic refunds does not exist")
@@ -82,4 +81,4 @@ AWAY = ("MemberMissing", "Ready, but not known to be in the group: payments-2")
     ids=["a phase", "not known", "of an earlier operator", "not Ready", "of an older spec", "no operator"],
 )
 def test_a_wait_in_vain_never_says_that_the_group_is_ready(seen: Look, words: str) -> None:
-    assert where_it_stands(seen) == words
+    assert where_it_stands(seen.world.group) == words

@@ -130,6 +130,27 @@ def test_the_ids_that_a_stateful_set_gave_are_remembered_before_it_goes(made: in
     assert removed(gone) == [f"{NAME}-{ordinal}" for ordinal in range(remembered)]
 
 
+@pytest.mark.parametrize(
+    ("when_deleted", "reason", "words"),
+    [
+        ("Retain", Reason.VOLUME_CLAIMS_STAY, "kubectl delete pvc -n default -l slackwater.dev/group=payments"),
+        ("Delete", Reason.VOLUME_CLAIMS_GO, "(state) are deleted with it, as whenDeleted says"),
+    ],
+)
+def test_people_learn_what_becomes_of_the_volumes(when_deleted: str, reason: Reason, words: str) -> None:
+    fixed = {"volumeClaimTemplates": [{"metadata": {"name": "state"}}]}
+    ours = workload(fixed=fixed, retention={"whenDeleted": when_deleted, "whenScaled": "Retain"})
+    (note,) = plan_deletion(ending(workload=ours), Remains((ours,))).notes
+    assert (note.reason, note.message.endswith(words)) == (reason, True)
+
+
+def test_claims_of_an_adopted_one_are_found_by_its_own_labels() -> None:
+    labels = {"matchLabels": {"tier": "back", "app": "payments"}}
+    ours = workload(fixed={"volumeClaimTemplates": [{"metadata": {"name": "state"}}], "selector": labels})
+    (note,) = plan_deletion(ending(workload=ours), Remains((ours,))).notes
+    assert note.message.endswith("-l app=payments,tier=back")
+
+
 def test_a_memory_that_says_enough_is_not_written_again() -> None:
     """Each write of a status is a request more for each group that goes."""
     seen = ending(replace(RUN, ids_given=0), workload=workload(replicas=2), pods=(pod(0), pod(1)))

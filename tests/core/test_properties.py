@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from slackwater.core.decision.acts import Act, DeletePod, ReleaseMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.rollout.candidates import known_down, out_of_the_group, unready_at_work
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import advance
-from slackwater.core.world.memory import RolloutMemory, read_memory, write_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.recording import read_world, write_world
+from slackwater.core.world.turn import TurnStanding
 from slackwater.core.world.world import World
 from tests.core.simulation import chance
 from tests.core.worlds import worlds
@@ -85,6 +87,28 @@ def check_gates(world: World, decided: Decision) -> None:
         assert act.ordinal == max(outdated.ordinal for outdated in world.outdated)
 
 
+def check_turn(world: World, decided: Decision) -> None:
+    """In a fleet nobody who works is taken away by a rollout without a turn that is written down; and without a fleet
+    nothing is said of turns."""
+    act, standing = decided.act, world.turn.standing
+    before, after = world.memory.turn, decided.memory.turn
+    event(f"turn: {standing}, given: {after is not None and after.is_held and before != after}")
+    if standing is TurnStanding.NO_FLEET:
+        assert after is None or after.asked_at == (before.asked_at if before is not None else None)
+        assert decided.hold is None or decided.hold.reason is not Reason.AWAITING_TURN
+        return
+    if not isinstance(act, WriteWorkload | DeletePod) or not act.disruptive or act.ordinal is None:
+        return
+    if decided.memory.phase is not RolloutPhase.PROGRESSING or world.workload is None:
+        return
+    upon = replace(world, memory=replace(decided.memory, step=world.memory.step))
+    if act.ordinal in known_down(upon, world.workload) and isinstance(act, DeletePod):
+        return
+    assert after is not None
+    assert after.is_held
+    assert standing in (TurnStanding.CALLED, TurnStanding.HAS)
+
+
 def check_others(world: World, decided: Decision) -> None:
     """Nothing is done to a group in Kafka that another ConsumerGroup has."""
     if any(claim.since is not None and claim.since < world.now - 3600 for claim in world.claims):
@@ -118,6 +142,7 @@ def check_progress(world: World, decided: Decision) -> None:
 def test_any_world(world: World) -> None:
     decided = plan(world)
     check_gates(world, decided)
+    check_turn(world, decided)
     check_others(world, decided)
     check_repetition(world, decided)
     check_progress(world, decided)

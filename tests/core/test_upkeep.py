@@ -23,10 +23,11 @@ from slackwater.core.upkeep import (
     restart_the_refused,
     upkeep,
 )
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,

@@ -6,17 +6,19 @@ same world.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RETRY, TEMPLATE_HASH
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import render_template
 from slackwater.core.members.work import what_is_read
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -27,6 +29,8 @@ from slackwater.core.world.observation import (
 )
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.step import Step
+from slackwater.core.world.turn import Turn, TurnRecord, TurnStanding
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -61,6 +65,24 @@ SPECS: Final[list[dict[str, Any]]] = [
 FIRST, LATER, NEVER = (Claim("elsewhere", NAME, since=since, older=True) for since in (NOW - 9999, NOW - 1, None))
 """Others that have the same group in Kafka."""
 ANNOTATIONS = st.dictionaries(st.sampled_from((PAUSE, ABORT, RETRY, PROMOTE)), st.sampled_from(("1", "2")), max_size=2)
+
+
+ASKED: Final = TurnRecord(MoveReason.ROLLOUT, NOW - 900.5)
+TURNS: Final = (
+    ASKED,
+    replace(ASKED, given_at=NOW - 300.5),
+    replace(ASKED, given_at=NOW - 5.5),
+    replace(ASKED, given_at=NOW - 300.5, done_at=NOW - 200.5),
+    replace(ASKED, yielded=1),
+    replace(ASKED, given_at=NOW - 9000.5, stands=True),
+    replace(ASKED, given_at=NOW - 9000.5, stands=True, tried_since=NOW - 4000.5),
+    replace(ASKED, given_at=NOW - 9000.5, tried_since=NOW - 15.5),
+    replace(ASKED, reason=MoveReason.SCALE),
+    replace(ASKED, reason=MoveReason.START),
+    replace(ASKED, reason=MoveReason.PROTOCOL_UPGRADE),
+)
+STANDINGS: Final = (Turn(), *(Turn(each, ("slackwater/platform",)) for each in TurnStanding if each.value != "NoFleet"))
+EVERYTHING_ASKS: Final = replace(STANDINGS[1], asks=frozenset(MoveReason))
 
 
 def rarely(value: Any, usual: Any) -> st.SearchStrategy[Any]:
@@ -157,6 +179,7 @@ def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
         never_ran=draw(rarely(True, False)),
         step=draw(st.none() | steps),
         canary=draw(st.none() | st.builds(Canary, *held)),
+        turn=draw(st.none() | st.sampled_from(TURNS)),
     )
 
 
@@ -201,6 +224,7 @@ def worlds(draw: st.DrawFn) -> World:
         broker=draw(rarely(None, BROKER)),
         cluster_id=draw(rarely(None, "cluster-1")),
         claims=draw(rarely((FIRST,), ()) | rarely((LATER,), ()) | rarely((NEVER,), ())),
+        turn=draw(st.just(Turn()) | st.sampled_from((*STANDINGS, EVERYTHING_ASKS))),
     )
 
 

@@ -10,12 +10,11 @@ from typing import Any, Final
 import pytest
 
 from dashboard import __main__ as source
-from dashboard import fleet, group, operators
 from dashboard.grafana import COLUMNS, dashboard
 from dashboard.panels import Colour, Kind, Panel, Query, Section, Unit
 from tests.rules.files import METRICS
 
-SECTIONS: Final = (fleet.SECTION, operators.SECTION, group.SECTION)
+SECTIONS: Final = source.SECTIONS
 MADE: Final = dashboard(SECTIONS)
 PANELS: Final = {f"{section.title}: {panel.title}": panel for section in SECTIONS for panel in section.panels}
 OF_HISTOGRAMS: Final = re.compile(r"_(bucket|sum|count)$")

@@ -80,8 +80,8 @@ def _without_section(field: Schema) -> Iterator[Schema]:
     """The schemas of a field that are too much for a cell, and have no section of their own."""
     if "additionalProperties" in field:
         yield field
-    elif _OPEN in field:
-        yield from _parts(field)
+    elif _OPEN in (part := field.get("items", field)):
+        yield from _parts(part)
 
 
 def _parts(schema: Schema) -> Iterator[Schema]:
@@ -101,6 +101,8 @@ def _type(field: Schema) -> str:
         return f"map of {_type(further)}s"
     if DURATION_SENTENCE in _messages(field):
         return "duration"
+    if "x-kubernetes-int-or-string" in field:
+        return "number or percentage"
     return str(field["type"])
 
 
@@ -122,7 +124,7 @@ def _bounds(field: Schema) -> Iterator[str]:
     if field.get("x-kubernetes-list-type") == "set":
         yield "none twice"
     item = field.get("items", field)
-    messages = _messages(item) if item["type"] != "object" else []
+    messages = _messages(item) if item.get("type") != "object" else []
     if POSITIVE_SENTENCE in messages:
         yield "longer than 0"
     yield from (message for message in messages if message not in (DURATION_SENTENCE, POSITIVE_SENTENCE))

@@ -12,7 +12,7 @@ from slackwater.core.protocol.strategies import STRATEGIES, Strategy
 from slackwater.core.rollout.gates import GATES
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType
 from slackwater.core.world.profile import Profile, StrategyName
-from tests.docs import imports, way
+from tests.docs import imports, turns, way
 from tests.docs.drawing import CALM, MOVES, PLAIN, WAITS, arrow, box, picture, text
 from tests.docs.gate_reasons import reasons_before_the_gates, reasons_of
 from tests.test_layout import ROOT
@@ -25,9 +25,11 @@ _KIP_848: Final = (GroupState.EMPTY, GroupState.ASSIGNING, GroupState.RECONCILIN
 def made() -> dict[str, str]:
     """Name of the file → its text."""
     return {
+        "budgets.svg": turns.budgets(),
         "floors.svg": imports.drawing(),
         "gates.svg": _gates(),
         "states.svg": _states(),
+        "turn.svg": turns.life(),
         "upgrades.svg": _upgrades(),
         "way.svg": way.drawing(),
     }

@@ -32,8 +32,8 @@ def test_each_of_them_has_a_meaning() -> None:
 
 
 def objects(path: str, schema: Schema) -> Iterator[tuple[str, list[str]]]:
-    """Each object of ours with the names of its fields; a pod template's are Kubernetes' own."""
-    if "properties" in schema and path != "spec.template":
+    """Each object of ours with the names of its fields; those of pod templates and claims are Kubernetes' own."""
+    if "properties" in schema and path not in ("spec.template", "spec.volumeClaimTemplates[]"):
         yield path, list(schema["properties"])
         for name, field in schema["properties"].items():
             yield from objects(f"{path}.{name}" + ("[]" if "items" in field else ""), field.get("items", field))

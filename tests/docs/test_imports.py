@@ -51,7 +51,7 @@ def test_a_circle_is_found() -> None:
     ("module", "imported"),
     [
         ("slackwater.cli.main", "slackwater.shell.operator"),
-        ("slackwater.cli.commands.groups", "slackwater.core.world.world"),
+        ("slackwater.cli.commands.choosing", "slackwater.cli.reaching.each"),
     ],
     ids=["in a function", "for types"],
 )

@@ -28,6 +28,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.BROKER_UNKNOWN: "Wait",
     Reason.RESTART_IN_HAND: "PodNotJoining",
     Reason.DRAINING: "Wait",
+    Reason.AWAITING_TURN: "Wait: it goes on by itself",
     # A command.
     Reason.PAUSED: "kubectl slackwater resume",
     Reason.POD_NOT_READY: "kubectl slackwater abort",
@@ -47,6 +48,8 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.POD_NOT_JOINING: "`kubectl delete pod`",
     # A change of the spec, of the connection or of what stands in the way.
     Reason.ORPHANED_PODS: "`kubectl delete pod`",
+    Reason.VOLUME_CLAIMS_CHANGE: "set `volumeClaimTemplates` back",
+    Reason.VOLUME_CLAIMS_FIXED: "Take the volume out of `volumeClaimTemplates` again",
     Reason.POD_MISSING: "an admission webhook, a missing ServiceAccount",
     Reason.LAG_ABOVE_GATE: "raise `rollout.maxLag`",
     Reason.NOT_AUTHORIZED: "Grant it",

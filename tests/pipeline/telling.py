@@ -59,6 +59,7 @@ def a_day(groups: int = 3, seed: int = 7) -> list[str]:
                 (moment, event("rebalance", f"b{label}", moment, **who)),
                 (moment, event("gate_held", f"h{label}", moment, {"since": at(moment - 9)}, **who)),
                 (moment, event("settings_changed", f"c{label}", moment, **who)),
+                (moment, event("turn", f"t{label}", moment, {"turn": label}, **who)),
             ]
     return [text for _, text in sorted(told)]
 

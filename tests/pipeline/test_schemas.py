@@ -16,7 +16,7 @@ from slackwater.api.telemetry import bodies
 from slackwater.api.telemetry.events import Envelope
 from slackwater.api.telemetry.wire import Moment
 from slackwater.api.telemetry.words import EventType
-from slackwater.pipeline.ingest.rules import BODY_RULES
+from slackwater.pipeline.ingest.rules import BODY_RULES, HELD_BY
 from slackwater.pipeline.schemas import BODIES, COUNT, ENVELOPE, MOMENT, NUMBER, TEXT, TRUTH
 
 MODELS: dict[EventType, type[BaseModel]] = {
@@ -26,6 +26,7 @@ MODELS: dict[EventType, type[BaseModel]] = {
     EventType.POLL_OBSERVED: bodies.PollObserved,
     EventType.GATE_HELD: bodies.GateHeld,
     EventType.SETTINGS_CHANGED: bodies.SettingsChanged,
+    EventType.TURN: bodies.Turn,
 }
 OF_MOMENT = get_args(Moment)[1]
 
@@ -79,3 +80,7 @@ def test_the_rules_have_the_words_of_the_model(kind: EventType) -> None:
     assert {rule.name: rule.words for rule in BODY_RULES[kind]} == {
         name: words_of(field.annotation) for name, field in fields.items()
     }
+
+
+def test_what_held_a_turn_back_has_the_words_of_the_model() -> None:
+    assert words_of(bodies.TurnHeld.model_fields["by"].annotation) == HELD_BY

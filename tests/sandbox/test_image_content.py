@@ -57,8 +57,9 @@ def test_it_holds_the_operator_and_what_that_depends_on_and_nothing_else(image: 
 
 
 def test_it_is_small(image: Image, capsys: pytest.CaptureFixture[str]) -> None:
-    """As the base that the sandbox makes, 123 MB of it; the limit is there to notice a mistake by."""
+    """As the base that the sandbox makes, 123 MB of it; half of the rest are the statistics of `slackwater recommend`
+    (numpy, scipy). The limit is there to notice a mistake by."""
     whole, own = sum(image.files.values()), image.above_base
     with capsys.disabled():
         sys.stdout.write(f"\n{OPERATOR}: {whole / 1e6:.0f} MB, {own / 1e6:.0f} MB above the base\n")
-    assert own < 300e6
+    assert own < 500e6

@@ -10,7 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, Forbidden
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, EVENT, KAFKA_CONNECTION, STATEFUL_SET
+from slackwater.adapters.cluster.paths import (
+    CONSUMER_FLEET,
+    CONSUMER_GROUP,
+    CONTROLLER_REVISION,
+    EVENT,
+    KAFKA_CONNECTION,
+    STATEFUL_SET,
+)
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
@@ -19,7 +26,7 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, KafkaView, MemberRef
 from slackwater.ports import Kind
 from slackwater.shell.store import Key
-from tests.api.manifests import consumer_group, kafka_connection
+from tests.api.manifests import consumer_fleet, consumer_group, kafka_connection
 from tests.core.factories import BROKER
 
 Json = dict[str, Any]
@@ -38,6 +45,17 @@ def group_object(
         "generation": 1,
         "resourceVersion": str(version),
         "finalizers": list(finalizers),
+    }
+    return obj
+
+
+def fleet_object(version: int = 1, *, name: str = "fleet", namespace: str = KEY.namespace, **spec: Any) -> Json:
+    obj = consumer_fleet(name, **spec)
+    obj["metadata"] |= {
+        "namespace": namespace,
+        "uid": f"uid-of-{name}",
+        "generation": version,
+        "resourceVersion": str(version),
     }
     return obj
 
@@ -257,8 +275,7 @@ class FakeConnections:
     def view(self, group_key: Key, now: float) -> tuple[KafkaView, GroupHistory]:
         return self.seen, self.history
 
-    def views(self, connection: Key, now: float) -> list[KafkaView]:
-        return [self.seen]
+    def worst_view(self, connection: Key) -> None: ...
 
     def awaits_first_look(self, group_key: Key) -> bool:
         return self.first_look_is_awaited
@@ -277,6 +294,7 @@ class FakeConnections:
 
 
 _KINDS = (
+    CONSUMER_FLEET,
     CONSUMER_GROUP,
     KAFKA_CONNECTION,
     STATEFUL_SET,

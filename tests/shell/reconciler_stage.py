@@ -9,11 +9,14 @@ from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
     KAFKA_CONNECTION,
 )
+from slackwater.core.fleet.times import Scope
 from slackwater.core.pace import AT_ONCE
 from slackwater.shell.advice import AdviceBook
+from slackwater.shell.campaigns import Campaigns
+from slackwater.shell.fleets import Fleets
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import Reconciler
-from slackwater.shell.store import Store
+from slackwater.shell.store import Key, Store
 from slackwater.shell.telemetry import Telemetry
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
@@ -29,10 +32,14 @@ class Stage:
         connections: Any = self.connections
         self.advice = AdviceBook(lambda key: None)
         self.metrics, telemetry = Metrics(), Telemetry(None, time.time)
-        witnesses = (self.metrics, telemetry)
         self.later_s = 0.0
         """How far its clock is ahead of ours."""
-        self.reconciler = Reconciler(api, self.store, connections, self.advice, self.now, witnesses)
+        self.woken: list[Key] = []
+        self.fleets = Fleets(self.store, self.woken.append, Scope(), self.now)
+        self.campaigns = Campaigns(self.store, self.fleets, self.now)
+        witnesses = (self.metrics, telemetry, self.fleets, self.campaigns)
+        self.reconciler = Reconciler(api, self.store, connections, self.advice, self.now, witnesses, self.fleets)
+        self.fleets.begin()
 
     def now(self) -> float:
         return time.time() + self.later_s

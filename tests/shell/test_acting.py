@@ -7,10 +7,15 @@ import pytest
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import REJOINED
-from slackwater.core.decision.acts import DeleteWorkload
+from slackwater.core.decision.acts import DeleteWorkload, Purpose
+from slackwater.core.manifests.template import wanted_template
+from slackwater.core.manifests.writes import shape
 from slackwater.core.members.rejoined import Mark
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.remaking import Remaking
 from slackwater.shell.acting import carry_out, write_mark
-from tests.core.factories import NAME, pod, world
+from tests.api.refusals import CLAIM
+from tests.core.factories import NAME, NOW, group, pod, world
 from tests.shell.fakes import FakeApi
 
 EMPTIED, STAYS, REVISION = "uid-of-the-emptied", "uid-of-the-other", "payments-alt-788f8dcd5c"
@@ -43,6 +48,24 @@ async def test_else_all_goes(keeps: tuple[str, ...], owner: str | None) -> None:
     api = cluster(owner)
     await carry_out(api, None, world(), DeleteWorkload(NAME, EMPTIED, "its ConsumerGroup is deleted", keeps))
     assert not api.objects
+
+
+async def test_who_orphans_its_pods_orphans_its_revisions() -> None:
+    api = cluster(EMPTIED)
+    await carry_out(api, None, world(), DeleteWorkload(NAME, EMPTIED, "it is made again", orphans=True))
+    assert [name for kind, _, name in api.objects if kind == "StatefulSet"] == []
+    assert [name for kind, _, name in api.objects if kind == "ControllerRevision"] == [REVISION]
+
+
+async def test_what_is_made_again_has_what_nobody_can_change_of_the_one_before() -> None:
+    fixed = {"serviceName": "headless", "selector": {"matchLabels": {"app": "payments"}}}
+    memory = RolloutMemory(remaking=Remaking("claims", NOW, EMPTIED, fixed))
+    given = world(workload=None, pods=(), memory=memory, group=group(volumeClaimTemplates=[CLAIM]))
+    act = shape(given, wanted_template(given), Purpose.CREATE)
+    made = await carry_out(FakeApi(), None, given, act)
+    assert made is not None
+    assert {name: made["spec"][name] for name in fixed} == fixed
+    assert made["spec"]["volumeClaimTemplates"] == [CLAIM]
 
 
 @pytest.mark.parametrize(("rejoined", "words"), [(True, ("True", "InTheGroup")), (False, ("False", "NotInTheGroup"))])

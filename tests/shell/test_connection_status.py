@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
+from slackwater.adapters.kafka.unseen import Unseen
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.observation import KafkaView, Unobserved
@@ -30,9 +31,13 @@ class Stage:
     async def passes(self, views: Sequence[KafkaView]) -> None:
         """One pass over each group of the connection."""
         api: Any = self.api
+        unseen = Unseen()
+        for number, view in enumerate(views):
+            unseen.keep(str(number), view)
+        worst = unseen.first_of_the_connection()
         for seen in views:
             obj = self.api.objects["KafkaConnection", *CONNECTION]
-            await report(api, obj, seen, lambda: views, self.certificates, NOW)
+            await report(api, obj, seen, lambda: worst, self.certificates, NOW)
 
     @property
     def conditions(self) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, SECRET
 from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.unseen import Unseen
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import Connection
 from slackwater.core.decision.reasons import Reason
@@ -27,7 +28,7 @@ from slackwater.core.world.profile import Profile
 from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
 from slackwater.shell.connections import Connections
-from slackwater.shell.open_connection import ASKED_AGAIN_S, CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S
+from slackwater.shell.open_connection import CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S
 from slackwater.shell.opening import MOST_OPEN, OPENED_AGAIN_S, OPENED_AT_ONCE
 from slackwater.shell.store import Key
 from tests.core.factories import observation
@@ -93,6 +94,20 @@ class FakeKafka:
 
     def admin(self, before_write: Callable[[], object]) -> GroupAdmin:
         raise AssertionError("nothing is changed here")
+
+    @property
+    def unseen(self) -> Unseen:
+        found = Unseen()
+        for key, view in self.views.items():
+            found.keep(key, view)
+        return found
+
+    @property
+    def unseen_for(self) -> Collection[Reason]:
+        return self.unseen.reasons
+
+    def first_unseen(self) -> Unobserved | None:
+        return self.unseen.first_of_the_connection()
 
     def latest(self, key: str) -> tuple[KafkaView, GroupHistory] | None:
         return (self.views[key], GroupHistory()) if key in self.views else None
@@ -170,7 +185,7 @@ async def test_a_cluster_connection_is_one_for_all_namespaces_and_has_its_secret
     (observer,) = stage.observers
     assert set(observer.watched) == {"shop/payments", "ops/payments"}
     assert stage.secrets == [{"login": {"username": b"me", "password": b"x"}}]
-    assert len(stage.connections.views(Key("", CONNECTION.name), 0.0)) == 2
+    assert len(stage.observers[0].watched) == 2
 
 
 async def test_of_one_namespace_so_many_are_open_and_no_more(stage: Stage) -> None:
@@ -271,7 +286,7 @@ async def test_a_corrected_secret_is_taken_up_where_kafka_refused_the_old_one(st
     assert len(stage.observers) == 2
 
 
-async def test_all_groups_are_gone_through_once_a_second_and_not_in_each_pass(
+async def test_to_know_whether_a_secret_is_wanted_goes_through_no_groups(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of ten thousand groups of one connection it would take all of the processor, and more."""
@@ -282,9 +297,7 @@ async def test_all_groups_are_gone_through_once_a_second_and_not_in_each_pass(
     monkeypatch.setattr(stage.observers[0], "latest", asked.append)
     for key in keys:
         await stage.use(key, now=100.0)
-    assert len(asked) == len(keys)
-    await stage.use(now=100.0 + ASKED_AGAIN_S)
-    assert len(asked) == 2 * len(keys)
+    assert asked == []
 
 
 async def test_a_certificate_that_ends_soon_is_looked_for_again_before_brokers_refuse_it(stage: Stage) -> None:
@@ -420,13 +433,15 @@ async def test_the_settings_of_a_group_are_read_while_its_protocol_keeps_them_in
     assert stage.observers[0].with_settings == {str(KEY): read}
 
 
-async def test_the_views_of_a_connection_come_in_one_order(stage: Stage) -> None:
-    for key in (OTHER, KEY):
+async def test_of_those_that_a_connection_does_not_show_the_same_one_is_told_of_each_time(stage: Stage) -> None:
+    for key in (KEY, OTHER):
         await stage.use(key)
-        stage.observers[0].views[str(key)] = observation(group_id=key.name)
-    views = stage.connections.views(CONNECTION, 0.0)
-    assert [view.group_id for view in views if not isinstance(view, Unobserved)] == ["payments", "refunds"]
-    assert stage.connections.views(Key("default", "nobody-s"), 0.0) == []
+    views = stage.observers[0].views
+    views |= {str(KEY): observation(), str(OTHER): Unobserved(Reason.TOPIC_MISSING, "its own fault", 0.0)}
+    assert stage.connections.worst_view(CONNECTION) is None
+    views |= {str(key): Unobserved(Reason.KAFKA_UNREACHABLE, key.name, 0.0) for key in (OTHER, KEY)}
+    assert stage.connections.worst_view(CONNECTION) == views[str(KEY)]
+    assert stage.connections.worst_view(Key("default", "nobody-s")) is None
     assert stage.api.objects.get((KAFKA_CONNECTION.name, *CONNECTION)) is None
 
 

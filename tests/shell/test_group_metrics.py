@@ -13,9 +13,10 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, PartitionOffsets
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.store import Key

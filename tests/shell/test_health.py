@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 from http import HTTPStatus
-from threading import Event
+from threading import Event, get_ident
 
 import aiohttp
 import pytest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from slackwater.shell.health import served
 from slackwater.shell.metrics import Metrics
@@ -78,6 +80,26 @@ async def test_a_process_of_many_groups_is_well_while_its_metrics_are_read(port:
         for status, text in await asyncio.gather(*reading):
             assert status == 200
             assert 'slow_total{a="x"} 0.0' in text
+
+
+class Changing(Collector):
+    """Of a state that nobody but the event loop may read."""
+
+    def __init__(self) -> None:
+        self.read_by: list[int] = []
+
+    def collect(self) -> list[GaugeMetricFamily]:
+        self.read_by.append(get_ident())
+        return [GaugeMetricFamily("fleets", "How many there are.", value=len(self.read_by))]
+
+
+async def test_what_changes_as_a_whole_is_read_in_the_event_loop_for_each_reader(port: int) -> None:
+    metrics, changing = Metrics(), Changing()
+    metrics.count_at_once(changing)
+    async with served(port, metrics, lambda: "", lambda: ""):
+        for number in (2, 3):
+            assert f"fleets {number}.0" in (await get(port, "metrics"))[1]
+    assert set(changing.read_by) == {get_ident()}
 
 
 async def test_metrics_are_served(port: int) -> None:

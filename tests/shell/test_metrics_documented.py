@@ -22,7 +22,7 @@ def documented() -> dict[str, str]:
 def published(folder: Path) -> dict[str, str]:
     api: Any = FakeApi()
     operator = Operator(api, Settings.model_validate({"telemetry": f"file:{folder}"}))
-    families = operator.metrics.registry.collect()
+    families = operator.metrics.families()
     return {f.name + ("_total" if f.type == "counter" else ""): f.type for f in families}
 
 

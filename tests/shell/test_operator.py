@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Forbidden, KindMissing
-from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Forbidden, KindMissing, NotLetIn
+from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell import operator as module
+from slackwater.shell import own_fleets
 from slackwater.shell.leadership import Leadership
 from slackwater.shell.listing import Behind, VersionsWentBack
 from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list
@@ -24,7 +25,7 @@ from slackwater.shell.parts import until_one_ends
 from slackwater.shell.settings import Settings
 from slackwater.shell.signals import until_sigterm
 from slackwater.shell.store import WATCHED, Key, Store
-from tests.shell.fakes import KEY, FakeApi, connection_object, group_object
+from tests.shell.fakes import KEY, FakeApi, connection_object, fleet_object, group_object
 from tests.shell.leases import LEASE_KEY, Leases
 
 
@@ -122,6 +123,103 @@ async def test_a_crd_that_comes_later_is_found_soon_though_nothing_watches_it(mo
         installed.set()
         assert await started.queue.take() == KEY
     assert set(asked) == {"ClusterKafkaConnection"}, "nothing else is listed for that"
+
+
+async def test_without_the_crd_of_fleets_all_else_is_read() -> None:
+    """It is newer than the others, as that of cluster connections is."""
+    api: Any = ListingApi()
+
+    async def missing(kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        if kind is CONSUMER_FLEET:
+            raise KindMissing("install the CRDs")
+        return await ListingApi.list_all(api, kind, namespace, label_selector)
+
+    api.list_all = missing
+    api.add(CONSUMER_GROUP, group_object())
+    started = Operator(api, Settings.model_validate({}))
+    await started.relist()
+    await started.fleets.begin()
+    assert started.store.get(CONSUMER_GROUP, KEY) is not None
+    assert started.fleets.fleets.ledger.fleets() == ()
+
+
+async def test_fleets_of_its_own_namespace_are_known_before_a_pass_and_survive_the_lists_of_others() -> None:
+    api: Any = ListingApi()
+    api.add(CONSUMER_GROUP, group_object())
+    api.add(CONSUMER_FLEET, fleet_object(namespace="operations", namespaces=["*"]))
+    started = Operator(api, Settings.model_validate({"pod_namespace": "operations", "namespace": KEY.namespace}))
+    await started.relist()
+    await started.fleets.begin()
+    assert started.fleets.fleets.ledger.fleets_of(str(KEY)) == ("operations/fleet",)
+    await started.relist()
+    assert started.fleets.fleets.ledger.fleets_of(str(KEY)) == ("operations/fleet",)
+    parts = dict(started.fleets.parts())
+    assert list(parts) == ["fleets", "fleets-clock", "campaigns", "own-fleets"]
+    for part in parts.values():
+        part.close()
+
+
+async def test_the_event_loop_counts_in_fleets_and_any_thread_writes_it() -> None:
+    """A thread would meet what the ledger keeps halfway through a change."""
+    api: Any = ListingApi()
+    api.add(CONSUMER_FLEET, fleet_object())
+    started = Operator(api, Settings.model_validate({}))
+    await started.relist()
+    await started.fleets.begin()
+    of_it = f'slackwater_fleet_open{{fleet="fleet",namespace="{KEY.namespace}"}} 1.0'
+    assert of_it not in started.metrics.text().decode()
+    started.metrics.take_stock()
+    assert of_it in (await asyncio.to_thread(started.metrics.text)).decode()
+
+
+def of_two_namespaces(*failures: Exception) -> Operator:
+    """It works in one, and a fleet of its own reaches there. The list of that fleet fails so, the others do not."""
+    api: Any = ListingApi()
+    fails = list(failures)
+
+    async def list_all(kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        if namespace == "operations" and fails:
+            raise fails.pop(0)
+        return await ListingApi.list_all(api, kind, namespace, label_selector)
+
+    api.list_all = list_all
+    api.add(CONSUMER_GROUP, group_object())
+    api.add(CONSUMER_FLEET, fleet_object(namespace="operations", namespaces=["*"]))
+    return Operator(api, Settings.model_validate({"pod_namespace": "operations", "namespace": KEY.namespace}))
+
+
+async def test_no_group_is_without_a_fleet_because_its_fleets_could_not_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(own_fleets, "AT_FIRST_AGAIN_S", 0.0)
+    started = of_two_namespaces(ClusterUnreachable("no answer"), ClusterUnreachable("no answer"))
+    await started.relist()
+    await started.fleets.begin()
+    assert started.fleets.fleets.ledger.fleets_of(str(KEY)) == ("operations/fleet",)
+
+
+async def test_an_operator_that_may_ask_nothing_does_not_begin() -> None:
+    started = of_two_namespaces(NotLetIn("who are you (401)"))
+    await started.relist()
+    with pytest.raises(NotLetIn):
+        await started.fleets.begin()
+
+
+async def test_what_fleets_keep_goes_on_as_a_part() -> None:
+    api: Any = ListingApi()
+    api.add(CONSUMER_GROUP, group_object())
+    api.add(CONSUMER_FLEET, fleet_object())
+    started = Operator(api, Settings.model_validate({}))
+    await started.relist()
+    await started.fleets.begin()
+    written = asyncio.Event()
+    started.store.listener = lambda kind, key, obj: written.set()
+    parts = dict(started.fleets.parts())
+    assert list(parts) == ["fleets", "fleets-clock", "campaigns"]
+    async with working(parts["fleets"]), working(parts["fleets-clock"]), working(parts["campaigns"]):
+        async with asyncio.timeout(60):
+            await written.wait()
+    assert "status" in api.objects["ConsumerFleet", KEY.namespace, "fleet"]
 
 
 class TwoNamespaces(FakeApi):

@@ -47,6 +47,11 @@ def test_a_namespace_that_cannot_be_is_refused(given: str, wrong: str) -> None:
             "https://login.example",
             "write host names, such as login.example.com or *.example.com, with commas between them",
         ),
+        (
+            "METRICS_PER_GROUP",
+            "tier=gold,",
+            "write All, Summary, or labels: <label>=<value> or <label>, with commas between them",
+        ),
         ("TELEMETRY", "x", "write file:<path> or kafka:<namespace>/<KafkaConnection>/<topic>"),
     ],
 )

@@ -13,7 +13,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
 from slackwater.core.decision.decision import Decision
 from slackwater.core.plan import plan
 from slackwater.core.world.world import World
-from slackwater.shell import reconciler
+from slackwater.shell import sayings
 from slackwater.shell.store import Key
 from slackwater.shell.turns import Turns
 from slackwater.shell.witnesses import Witness
@@ -116,7 +116,7 @@ async def test_passes_whose_answers_come_at_once_compute_one_after_the_other(mon
         await come.wait()
         return await answered(api, *given)
 
-    monkeypatch.setattr(reconciler, "plan", planned)
+    monkeypatch.setattr(sayings, "plan", planned)
     monkeypatch.setattr(FakeApi, "apply_status", at_once)
     stage = Stage()
     stage.reconciler._witnesses = (Watched(),)

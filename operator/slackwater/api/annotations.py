@@ -23,6 +23,13 @@ RESTART: Final = f"{GROUP}/restart"
 APPROVE: Final = f"{GROUP}/approve"
 FORCE: Final = f"{GROUP}/force"
 
+RESUME: Final = f"{GROUP}/resume"
+"""On a ConsumerFleet that is halted: groups begin again. A token, too."""
+URGENT: Final = f"{GROUP}/urgent"
+"""While it is on a group, that passes what its fleets' `urgent` names. The value is a free reason."""
+CAMPAIGN: Final = f"{GROUP}/campaign"
+"""On a group: its changes wait for the order of this FleetCampaign; a name, or namespace/name where it is elsewhere."""
+
 TOKEN_COMMANDS: Final = (PROMOTE, ABORT, RETRY, RESTART, APPROVE, FORCE)
 
 REJOINED: Final = f"{GROUP}/rejoined"

@@ -62,7 +62,7 @@ class ConsumerMetrics(ApiModel):
 class Client(ApiModel):
     library: Library
     """Client library of the consumers: Java, KafkaStreams, Librdkafka (also under Python, Go, .NET and Node), FranzGo
-    or Other. Settings are written in its own words, and protocol upgrades go the way that it can."""
+    or Other. The operator writes settings in its words, and upgrades protocols in the way that it can go."""
     version: Version | None = None
     """Version of the client library, such as "4.3"; some protocol upgrades need to know it."""
     env_prefix: EnvPrefix = "KAFKA_"

@@ -12,22 +12,26 @@ from slackwater.api.disruption_budget import DisruptionBudget
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import cel_between
 from slackwater.api.left_alone import left_alone
-from slackwater.api.model import MOST_PODS, ApiModel, Flag, Int32, Rule, rule
+from slackwater.api.model import MOST_PODS, ApiModel, Flag, Int32, Rule, cel_given, rule
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.pod_template import Container, PodTemplate
 from slackwater.api.protocol import Protocol, ProtocolTarget
 from slackwater.api.references import ConnectionRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
-from slackwater.api.timeouts import MAX_POLL_INTERVAL_CEL, SESSION_CEL, Timeouts
+from slackwater.api.timeouts import Timeouts
+from slackwater.api.volume_claims import RetentionPolicy, VolumeClaimTemplate
 
-_TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target == 'Consumer')"
+_TARGETS_CONSUMER: Final = f"({cel_given('protocol.target')} && self.protocol.target == 'Consumer')"
+_IS_WARM: Final = f"({cel_given('rollout.strategy')} && self.rollout.strategy == 'WarmHandover')"
+_SESSION: Final = f"({cel_given('timeouts.session')} ? self.timeouts.session : '45s')"
+_MAX_POLL_INTERVAL: Final = f"({cel_given('timeouts.maxPollInterval')} ? self.timeouts.maxPollInterval : '5m')"
 
-_SESSION: Final = SESSION_CEL.format("self.timeouts")
-_MAX_POLL_INTERVAL: Final = MAX_POLL_INTERVAL_CEL.format("self.timeouts")
-
+_HAS_CLAIMS: Final = "(has(self.volumeClaimTemplates) && size(self.volumeClaimTemplates) > 0)"
 
 MOST_MEMBERS_PER_POD: Final = 1_000
+MOST_CLAIMS: Final = 8
+"""For each pod. A rule compares their names in pairs, and the API server bounds what that may cost."""
 
 
 class Membership(StrEnum):
@@ -52,10 +56,11 @@ class ConsumerGroupSpec(ApiModel):
     RULES: ClassVar[tuple[Rule, ...]] = tuple(left_alone(setting) for setting in OwnedSetting)
 
     explicit_group_id: Annotated[GroupId | None, Field(alias="groupId")] = None
-    """The Kafka group's id; the object's name when not given. It cannot be changed."""
+    """The Kafka group's id; the object's name when not given. Immutable."""
     connection_ref: ConnectionRef
-    """The KafkaConnection or ClusterKafkaConnection by which the operator reaches Kafka. Consumers are told its
-    bootstrap servers, and none of its credentials."""
+    """The KafkaConnection or ClusterKafkaConnection by which the operator reaches Kafka. Consumers get its bootstrap
+    servers, and none of its credentials.
+    """
     topics: Annotated[tuple[TopicName, ...], Field(max_length=256), Distinct()] = ()
     """The topics that the group consumes. At least one."""
     replicas: Int32 = 1
@@ -78,8 +83,13 @@ class ConsumerGroupSpec(ApiModel):
     """Give pods the readiness gate slackwater.dev/rejoined: they are Ready only while they are in the group, so that
     node drains and disruption budgets wait for that. While the operator is away, no new pod becomes Ready."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
-    """What becomes of the Kafka group when this object is deleted: Retain keeps its offsets, DeleteGroup deletes it,
-    unless another ConsumerGroup has the same groupId there."""
+    """What becomes of the Kafka group when somebody deletes this object: Retain keeps its offsets, DeleteGroup
+    deletes it, unless another ConsumerGroup has the same groupId there."""
+    volume_claim_templates: Annotated[tuple[VolumeClaimTemplate, ...], Field(max_length=MOST_CLAIMS)] = ()
+    """The volumes that each pod keeps over its restarts, as in a StatefulSet; with rollout.strategy InPlace only. A
+    later change holds for claims that come after it; docs/state.md says what becomes of the others."""
+    persistent_volume_claim_retention_policy: RetentionPolicy | None = None
+    """Whether claims outlive their pods and the ConsumerGroup. When not given, they do."""
     template: PodTemplate
     """Template of the consumers' pods, as in a StatefulSet."""
 
@@ -129,7 +139,7 @@ class ConsumerGroupSpec(ApiModel):
         return consumer or self.timeouts.classic_session_timeout_ms <= self.timeouts.given_max_poll_interval_ms
 
     @rule(
-        f"!{_TARGETS_CONSUMER} || !(has(self.timeouts.session) || has(self.timeouts.heartbeat))",
+        f"!{_TARGETS_CONSUMER} || !(({cel_given('timeouts.session')}) || ({cel_given('timeouts.heartbeat')}))",
         "with protocol.target Consumer the broker keeps session and heartbeat for the whole group, and clients that"
         " are given them refuse to start: move timeouts.session and timeouts.heartbeat to timeouts.consumer, or remove"
         " them",
@@ -141,7 +151,7 @@ class ConsumerGroupSpec(ApiModel):
         return not (classic and self.protocol.target is ProtocolTarget.CONSUMER)
 
     @rule(
-        f"self.rollout.strategy != 'WarmHandover' || (self.membership == 'Static' && !{_TARGETS_CONSUMER})",
+        f"!{_IS_WARM} || (self.membership == 'Static' && !{_TARGETS_CONSUMER})",
         "a warm handover needs static members of the classic protocol: use strategy InPlace, or set membership to"
         " Static and a protocol.target other than Consumer",
         field_path="rollout.strategy",
@@ -153,7 +163,27 @@ class ConsumerGroupSpec(ApiModel):
         return in_place or (classic and self.membership is Membership.STATIC)
 
     @rule(
-        "!has(self.protocol.profiles) || self.client.library == 'Other'",
+        f"!{_IS_WARM} || !{_HAS_CLAIMS}",
+        "a warm handover runs two pods of one ordinal at once, and they cannot share a volume claim: set"
+        " rollout.strategy to InPlace, or have the pods do without volumeClaimTemplates",
+        field_path="rollout.strategy",
+    )
+    def handover_shares_no_volume(self) -> bool:
+        in_place = self.rollout.strategy is RolloutStrategy.IN_PLACE
+        return in_place or not self.volume_claim_templates
+
+    @rule(
+        "!has(self.volumeClaimTemplates) || self.volumeClaimTemplates.all(one,"
+        " self.volumeClaimTemplates.exists_one(other, other.metadata.name == one.metadata.name))",
+        "each claim needs a name of its own: rename one, or remove it",
+        field_path="volumeClaimTemplates",
+    )
+    def claims_have_different_names(self) -> bool:
+        names = [each.metadata.name for each in self.volume_claim_templates]
+        return len(set(names)) == len(names)
+
+    @rule(
+        f"!({cel_given('protocol.profiles')}) || self.client.library == 'Other'",
         "only of an unknown library need the settings be spelled out: remove protocol.profiles, or set client.library"
         " to Other",
         field_path="protocol.profiles",
@@ -162,7 +192,7 @@ class ConsumerGroupSpec(ApiModel):
         return self.protocol.settings_profiles is None or self.client.library is Library.OTHER
 
     @rule(
-        "!has(self.protocol.upgradeFrom) || self.client.library == 'KafkaStreams'",
+        f"!({cel_given('protocol.upgradeFrom')}) || self.client.library == 'KafkaStreams'",
         "upgradeFrom is a setting of Kafka Streams: remove protocol.upgradeFrom, or set client.library to KafkaStreams",
         field_path="protocol.upgradeFrom",
     )

@@ -39,7 +39,7 @@ class GroupStatus(StatusPart):
 
 
 class RolloutStep(StatusPart):
-    """The restart in hand. Written before the pod is touched."""
+    """The restart in hand. Written before the operator touches the pod."""
 
     ordinal: int
     started_at: Timestamp | None = None
@@ -47,7 +47,7 @@ class RolloutStep(StatusPart):
 
 class CanaryStatus(StatusPart):
     index: int = 0
-    """Which of the spec's canary steps is held, or comes next."""
+    """Which of the spec's canary steps the rollout waits at, or comes to next."""
     held_since: Timestamp | None = None
 
 
@@ -74,10 +74,46 @@ class ClaimedStatus(StatusPart):
     at: Timestamp
 
 
+class TurnStatus(StatusPart):
+    """The group's turn to move, where ConsumerFleets select it. Written before the first pod is touched."""
+
+    reason: str | None = None
+    """What the group moves for: Rollout, Restart, ProtocolUpgrade, Scale or Start."""
+    asked_at: Timestamp | None = None
+    """Since when it waits, or waited: it stays when the turn ends early."""
+    given_at: Timestamp | None = None
+    """When the group got it; None while it waits."""
+    done_at: Timestamp | None = None
+    """When the rollout was Complete, RolledBack or Failed."""
+    cluster: str | None = None
+    """The id of the Kafka cluster where the group got it."""
+    coordinator: int | None = None
+    """The broker that coordinated the group then."""
+    campaign: str | None = None
+    """The uid of the FleetCampaign that the group moves for."""
+    yielded: int | None = None
+    """How often it has ended early, since the rollout stood still."""
+    is_a_fix: bool | None = None
+    """The version before it had failed: no halt keeps this one from beginning."""
+    stands: bool | None = None
+    """The way back, or a cut-over that has stopped all pods, has made no step for long: others have its
+    room until it makes one."""
+    tried_since: Timestamp | None = None
+    """Since when that tries to go on without a new pod."""
+
+
+class TookStatus(StatusPart):
+    """How long the last five rollouts took, in seconds, counted for the number of pods of the last one."""
+
+    pods: int | None = None
+    p50: float | None = None
+    p90: float | None = None
+
+
 class RolloutStatus(StatusPart):
     phase: str | None = None
     target_hash: str | None = None
-    """Template hash of the version that is being rolled out."""
+    """Template hash of the version that the operator rolls out."""
     last_good_revision: str | None = None
     """The revision that a rollback restores."""
     failed_hash: str | None = None
@@ -88,16 +124,22 @@ class RolloutStatus(StatusPart):
     """How many pods the rollout goes on with, whatever spec.replicas becomes meanwhile."""
     canary: CanaryStatus | None = None
     lag_before: int | None = None
-    """The group's lag when the rollout began, in records: what maxLag.growth is measured against."""
+    """The group's lag when the rollout began, in records: maxLag.growth counts from there."""
     upgrade: UpgradeStatus | None = None
     """None when the group is on its way to no other protocol."""
     claimed: ClaimedStatus | None = None
+    inherited: Mapping[str, JsonValue] = Field(default_factory=dict)
+    """By the path below spec: what pods have because a ConsumerFleet gave it, {value, fleet}. Only a rollout
+    changes it, whatever becomes of the fleet."""
+    turn: TurnStatus | None = None
+    """None where no ConsumerFleet selects the group, or it has never moved since."""
+    took: TookStatus | None = None
     message: str | None = None
 
 
 class ProtocolStatus(StatusPart):
     current: str | None = None
-    """The protocol that Kafka shows the group to have; while nobody is in it, the one that the pods are made for."""
+    """The protocol that Kafka shows for the group; while nobody is in it, the one that the pods have settings for."""
     from_: Annotated[str | None, Field(alias="from")] = None
     """Where the upgrade in hand began."""
     to: str | None = None
@@ -116,7 +158,7 @@ class RecommendedSetting(StatusPart):
     """Durations such as 45s, or numbers of records; all as text."""
 
     current: str | None = None
-    """What members are given now."""
+    """What members have now."""
     lower: str | None = None
     target: str | None = None
     upper: str | None = None
@@ -128,21 +170,21 @@ class RecommendedSetting(StatusPart):
 class AppliedRecommendation(StatusPart):
     as_of: Timestamp | None = None
     settings: Mapping[str, str] = Field(default_factory=dict)
-    """What the group is given because it was recommended, by its place in spec.timeouts."""
+    """What the group has by recommendation, by its place in spec.timeouts."""
 
 
 class RecommendationStatus(StatusPart):
-    """What is recommended for the group's timeouts, of how much, and what becomes of it."""
+    """The recommended timeouts of the group, from how much history, and what becomes of them."""
 
     reason: str | None = None
-    """WithNextRollout, AwaitsApproval, AsRecommended, or why it is only shown."""
+    """WithNextRollout, AwaitsApproval, AsRecommended, or why the operator only shows it."""
     message: str | None = None
     why: str | None = None
     """The recommendation's own reason."""
     as_of: Timestamp | None = None
-    """Up to when the history went that it was learned from."""
+    """Up to when the history goes that it comes from."""
     restarts: int | None = None
-    """How many restarts it was learned from."""
+    """How many restarts it comes from."""
     settings: Mapping[str, RecommendedSetting] = Field(default_factory=dict)
     """By their place in spec.timeouts."""
     membership: str | None = None

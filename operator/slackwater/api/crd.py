@@ -11,8 +11,16 @@ import yaml
 from pydantic import BaseModel
 
 from slackwater.api.annotations import GROUP, VERSION
+from slackwater.api.consumer_fleet_status import ConsumerFleetStatus
 from slackwater.api.consumer_group_status import ConsumerGroupStatus, KafkaConnectionStatus
-from slackwater.api.resources import ClusterKafkaConnection, ConsumerGroup, KafkaConnection
+from slackwater.api.fleet_campaign_status import FleetCampaignStatus
+from slackwater.api.resources import (
+    ClusterKafkaConnection,
+    ConsumerFleet,
+    ConsumerGroup,
+    FleetCampaign,
+    KafkaConnection,
+)
 from slackwater.api.structural import Schema, structural_schema
 
 Column = tuple[str, str, str, int]
@@ -86,7 +94,42 @@ CLUSTER_KAFKA_CONNECTIONS: Final = Resource(
     columns=KAFKA_CONNECTIONS.columns,
     namespaced=False,
 )
-RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS, CLUSTER_KAFKA_CONNECTIONS)
+CONSUMER_FLEETS: Final = Resource(
+    model=ConsumerFleet,
+    status=ConsumerFleetStatus,
+    plural="consumerfleets",
+    short_name="fleet",
+    columns=(
+        ("Groups", "integer", ".status.groups.selected", 0),
+        ("Waiting", "integer", ".status.groups.waiting", 0),
+        ("Moving", "integer", ".status.groups.moving", 0),
+        ("Failed", "integer", ".status.groups.failed", 0),
+        ("Open", "string", '.status.conditions[?(@.type=="Open")].status', 0),
+        ("Next", "string", ".status.next", 0),
+        ("Age", "date", ".metadata.creationTimestamp", 0),
+        ("Accepted", "string", '.status.conditions[?(@.type=="Accepted")].status', 1),
+        ("Halted", "string", '.status.conditions[?(@.type=="Halted")].status', 1),
+        ("Message", "string", '.status.conditions[?(@.type=="Open")].message', 1),
+    ),
+)
+FLEET_CAMPAIGNS: Final = Resource(
+    model=FleetCampaign,
+    status=FleetCampaignStatus,
+    plural="fleetcampaigns",
+    short_name="campaign",
+    columns=(
+        ("Fleet", "string", ".spec.fleetRef.name", 0),
+        ("Phase", "string", ".status.phase", 0),
+        ("Wave", "string", ".status.wave", 0),
+        ("Started", "date", ".status.startedAt", 0),
+        ("Age", "date", ".metadata.creationTimestamp", 0),
+        ("Accepted", "string", '.status.conditions[?(@.type=="Accepted")].status', 1),
+        ("Overdue", "string", '.status.conditions[?(@.type=="Overdue")].status', 1),
+        ("ETA", "string", ".status.eta.p50", 1),
+        ("Message", "string", '.status.conditions[?(@.type=="Progressing")].message', 1),
+    ),
+)
+RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS, CLUSTER_KAFKA_CONNECTIONS, CONSUMER_FLEETS, FLEET_CAMPAIGNS)
 
 
 def custom_resource_definition(resource: Resource) -> dict[str, Any]:

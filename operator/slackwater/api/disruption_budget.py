@@ -21,6 +21,6 @@ class DisruptionBudget(ApiModel):
     enabled: Flag = True
     """Whether the group has one. Kubernetes evicts no pod that two budgets select: turn this off to have your own."""
     max_unavailable: Annotated[Int32, Field(ge=0)] = 1
-    """How many pods may be evicted, or not be Ready, at a time. 0 forbids every eviction."""
+    """How many pods may be away at a time: evicted, or not Ready. 0 forbids every eviction."""
     unhealthy_pod_eviction_policy: UnhealthyPodEvictionPolicy = UnhealthyPodEvictionPolicy.ALWAYS_ALLOW
-    """Whether a pod that is not Ready may always be evicted, or only while the budget is kept."""
+    """Whether Kubernetes may always evict a pod that is not Ready, or only within the budget."""

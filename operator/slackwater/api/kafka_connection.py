@@ -94,7 +94,7 @@ class Authentication(ApiModel):
     """The Secret with username and password; for OAuthBearer with clientId, clientSecret, tokenEndpoint and, where
     the provider wants one, scope. Not with type Tls."""
     allow_unencrypted: bool = False
-    """Log in although nothing is encrypted, tls being absent, or by a token endpoint without https. Whoever listens on
+    """Log in without encryption: without tls, or by a token endpoint without https. Whoever listens on
     the way learns the password or the token."""
 
     @rule(
@@ -116,9 +116,9 @@ class Authentication(ApiModel):
 
 class Observe(ApiModel):
     moving_interval_ms: Annotated[PositiveDurationMs, Field(alias="movingInterval")] = 1_000
-    """How often groups in motion are looked at."""
+    """How often the operator looks at groups in motion."""
     rest_interval_ms: Annotated[PositiveDurationMs, Field(alias="restInterval")] = 15_000
-    """How often groups at rest are looked at."""
+    """How often the operator looks at groups at rest."""
 
     @rule(
         cel_between(("self.movingInterval",), "duration(self.movingInterval) >= duration('100ms')"),

@@ -7,8 +7,10 @@ twenty times as small, and is read from that when it is needed.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
+
+from slackwater.api.packed import pods_packed
 
 LARGEST_SPEC: Final = 256 * 1024
 """Bytes of JSON. The API server takes six times as much, and all objects are in the memory of one process."""
@@ -24,6 +26,7 @@ _A_CHARACTER: Final = 4
 """Bytes of each, where one of them has no place in ASCII."""
 _LISTS: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 _NAMING: Final = ("groupId", "connectionRef", "deletionPolicy")
+SELECT_BY_LESS: Final = "select groups by fewer labels and values"
 
 Json = Mapping[str, Any]
 
@@ -31,8 +34,8 @@ Json = Mapping[str, Any]
 class CutSpec(dict[str, Any]):
     """What is kept of a spec that is not read: what others have to know of it, and why no more."""
 
-    def __init__(self, spec: Json, problem: str) -> None:
-        super().__init__(_naming(spec))
+    def __init__(self, kept: Json, problem: str) -> None:
+        super().__init__(kept)
         self.problem = problem
 
 
@@ -65,7 +68,7 @@ def weight_of(text: str) -> int:
 
 def cut_to_size(obj: Json) -> Json:
     """A ConsumerGroup to be kept, whoever wrote it: without its spec, if that is too large, and without what only the
-    API server needs."""
+    API server needs. The pods of a small one are packed: they are read once for each version."""
     many = too_many(obj["metadata"])
     without = ("managedFields", *(_LISTS if many else ()))
     metadata = {key: value for key, value in obj["metadata"].items() if key not in without}
@@ -73,8 +76,18 @@ def cut_to_size(obj: Json) -> Json:
     if isinstance(spec, (CutSpec, PackedJson)) and not many:
         return {**obj, "metadata": metadata}
     if problem := too_large(spec) or many:
-        return {**obj, "metadata": metadata, "spec": CutSpec(spec or {}, problem)}
-    return {**obj, "metadata": metadata, **({"spec": packed(spec, _naming(spec))} if spec else {})}
+        return {**obj, "metadata": metadata, "spec": CutSpec(naming(spec or {}), problem)}
+    if not isinstance(spec, Mapping):
+        return {**obj, "metadata": metadata}
+    kept = packed(spec, naming(spec))
+    return {**obj, "metadata": metadata, "spec": kept if isinstance(kept, PackedJson) else pods_packed(kept)}
+
+
+def cut_selecting(spec: object, kept: Iterable[str]) -> object:
+    """Of a fleet or a campaign, to be kept: of a spec that is too large no more than these fields."""
+    if not isinstance(spec, Mapping) or not (problem := too_large(spec, SELECT_BY_LESS)):
+        return spec
+    return CutSpec({key: spec[key] for key in kept if key in spec}, problem)
 
 
 def without_lists(metadata: Json) -> Json:
@@ -96,21 +109,22 @@ def too_many(metadata: Json) -> str:
     return ""
 
 
-def too_large(spec: object) -> str:
+def too_large(spec: object, instead: str = "") -> str:
     """Why it is not read; a YAML file may have dates in it, which are refused by their fields."""
     if isinstance(spec, CutSpec):
         return spec.problem
     if isinstance(spec, PackedJson):
         return ""  # it was looked at before it was packed
     text = _text(spec)
+    into = "{} go into a ConfigMap".format
     if (size := len(text.encode(errors="replace"))) > LARGEST_SPEC:
-        return f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; long texts go into a ConfigMap."
+        return f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; {instead or into('long texts')}."
     if (values := _values(text)) > MOST_VALUES:
-        return f"spec has some {values:,} values: keep it to {MOST_VALUES:,}; long lists go into a ConfigMap."
+        return f"spec has some {values:,} values: keep it to {MOST_VALUES:,}; {instead or into('long lists')}."
     return ""
 
 
-def _naming(spec: Json) -> dict[str, Any]:
+def naming(spec: Json) -> dict[str, Any]:
     return {key: spec[key] for key in _NAMING if key in spec}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from slackwater.api.client import Client, Library
-from slackwater.api.model import Rule
+from slackwater.api.model import Rule, cel_given
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.pod_template import Container
 from slackwater.api.protocol import Protocol
@@ -39,10 +39,10 @@ class _Exception:
 # Without a target the operator leaves the protocol to the consumers, who may take it from their environment.
 _THEIR_OWN: Final = {
     OwnedSetting.PARTITION_ASSIGNMENT_STRATEGY: _Exception(
-        "!has(self.protocol.target)", lambda spec: spec.protocol.target is None
+        f"!({cel_given('protocol.target')})", lambda spec: spec.protocol.target is None
     ),
     OwnedSetting.UPGRADE_FROM: _Exception(
-        "!has(self.protocol.target) || self.client.library != 'KafkaStreams'",
+        f"!({cel_given('protocol.target')}) || self.client.library != 'KafkaStreams'",
         lambda spec: spec.protocol.target is None or spec.client.library is not Library.KAFKA_STREAMS,
     ),
 }

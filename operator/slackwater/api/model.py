@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -21,6 +21,9 @@ MOST_PODS: Final = 10_000
 """Of one group. What is done for each of them takes microseconds, in a process that serves all groups."""
 BROKEN_RULES: Final = "broken_rules"
 """Type of the pydantic error whose ctx["broken"] lists ((field path, sentence), …)."""
+WITHOUT_DEFAULT: Final[dict[str, JsonValue]] = {"x-slackwater-without-default": True}
+"""json_schema_extra of a field whose default, and those within it, are not written into objects: a person who says the
+same must be told from one who says nothing."""
 _MARK: Final = "__slackwater_rule__"
 
 
@@ -70,6 +73,18 @@ def _rules(model: type[BaseModel]) -> tuple[Rule, ...]:
     return marked + getattr(model, "RULES", ())
 
 
+def cel_given(path: str) -> str:
+    """CEL for whether something below `self` was said: `has` fails where what it would stand in was not."""
+    parts = path.split(".")
+    return " && ".join(f"has(self.{'.'.join(parts[: number + 1])})" for number in range(len(parts)))
+
+
+def refusals(model: BaseModel) -> tuple[tuple[str, str], ...]:
+    """(Field path, sentence) of each rule of `model` itself that does not hold."""
+    found = ((rule.field_path, rule.refusal(model)) for rule in _rules(type(model)))
+    return tuple((field_path, sentence) for field_path, sentence in found if sentence)
+
+
 def _publish_rules(schema: dict[str, Any], model: type[BaseModel]) -> None:
     if rules := _rules(model):
         schema["x-kubernetes-validations"] = [rule.as_schema() for rule in rules]
@@ -108,9 +123,7 @@ class ApiModel(BaseModel):
 
     @model_validator(mode="after")
     def _keep_rules(self) -> Self:
-        refusals = ((rule.field_path, rule.refusal(self)) for rule in _rules(type(self)))
-        broken = tuple((field_path, sentence) for field_path, sentence in refusals if sentence)
-        if broken:
+        if broken := refusals(self):
             sentences = "; ".join(sentence for _, sentence in broken)
             raise PydanticCustomError(BROKEN_RULES, "{sentences}", {"broken": broken, "sentences": sentences})
         return self

@@ -9,9 +9,17 @@ from pydantic import ValidationError
 
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.kept import CutSpec, PackedJson, too_large, too_many, unpacked
+from slackwater.api.kept import SELECT_BY_LESS, CutSpec, too_large, too_many, unpacked
 from slackwater.api.model import ApiModel
-from slackwater.api.resources import ClusterKafkaConnection, Connection, ConsumerGroup, KafkaConnection
+from slackwater.api.packed import pods_unpacked
+from slackwater.api.resources import (
+    ClusterKafkaConnection,
+    Connection,
+    ConsumerFleet,
+    ConsumerGroup,
+    FleetCampaign,
+    KafkaConnection,
+)
 from slackwater.api.sentences import sentences
 
 M = TypeVar("M", bound=ApiModel)
@@ -29,7 +37,9 @@ def parse_consumer_group(obj: Mapping[str, Any], before: ConsumerGroup | None = 
         return _parse(ConsumerGroup, {**obj, "spec": before.spec})
     if problem := _problem_of_size(obj):
         raise InvalidSpec(_subject(ConsumerGroup, obj), (problem,))
-    return _parse(ConsumerGroup, {**obj, "spec": unpacked(spec)} if isinstance(spec, PackedJson) else obj)
+    if not isinstance(spec, Mapping):
+        return _parse(ConsumerGroup, obj)
+    return _parse(ConsumerGroup, {**obj, "spec": pods_unpacked(unpacked(spec))})
 
 
 def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:
@@ -38,6 +48,23 @@ def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:
     if kind == ClusterKafkaConnection.__name__:
         return _parse(ClusterKafkaConnection, obj)
     return _parse(KafkaConnection, obj)
+
+
+def parse_consumer_fleet(obj: Mapping[str, Any]) -> ConsumerFleet:
+    """Read a ConsumerFleet; InvalidSpec names every problem."""
+    return _parse_selecting(ConsumerFleet, obj)
+
+
+def parse_fleet_campaign(obj: Mapping[str, Any]) -> FleetCampaign:
+    """Read a FleetCampaign; InvalidSpec names every problem."""
+    return _parse_selecting(FleetCampaign, obj)
+
+
+def _parse_selecting(model: type[M], obj: Mapping[str, Any]) -> M:
+    problem = too_large(obj.get("spec"), SELECT_BY_LESS) if isinstance(obj, Mapping) else ""
+    if problem:
+        raise InvalidSpec(_subject(model, obj), (problem,))
+    return _parse(model, obj)
 
 
 def _has_spec_of(before: ConsumerGroup, obj: Mapping[str, Any]) -> bool:

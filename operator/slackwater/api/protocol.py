@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from slackwater.api.model import ApiModel, Flag, rule
+from slackwater.api.model import WITHOUT_DEFAULT, ApiModel, Flag, rule
 from slackwater.api.settings_profiles import ProfileName, SettingsProfiles
 from slackwater.api.text import Text
 
@@ -35,15 +35,16 @@ class Protocol(ApiModel):
     target: ProtocolTarget | None = None
     """How the group is to rebalance: Eager, Cooperative, or Consumer (KIP-848). The operator takes a running group
     there step by step. When not given, the consumers' own choice of assignor is left alone."""
-    allow_downtime: Flag = False
-    """Accept an upgrade that stops all consumers for a while, where the client library knows no other way."""
+    allow_downtime: Annotated[Flag, Field(json_schema_extra=WITHOUT_DEFAULT)] = False
+    """Accept an upgrade that stops all consumers for a while, where the client library knows no other way; false when
+    not given."""
     upgrade_from: StreamsVersion | None = None
     """The version of Kafka Streams that the pods ran before, such as "2.3": its setting upgrade.from, which keeps new
     pods able to rebalance with old ones until all are new. Only with client.library KafkaStreams. From "2.3" or older
     the way leads over a version from 2.4 to 3.9: newer ones no longer know eager rebalancing."""
     settings_profiles: Annotated[SettingsProfiles | None, Field(alias="profiles")] = None
-    """For client.library Other: what the consumers are to be told under each protocol, as properties of their Kafka
-    client. Each becomes an environment variable, as the operator's own settings do, and wins over a setting or a
+    """For client.library Other: the consumers' settings under each protocol, as properties of their Kafka client.
+    Each becomes an environment variable, as the operator's own settings do, and wins over a setting or a
     variable of the template that has the same name."""
 
     @property

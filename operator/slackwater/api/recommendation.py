@@ -15,6 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, mod
 from slackwater.api.timestamps import Timestamp
 
 SCHEMA: Final = 1
+LEAST_DAYS: Final = 7.0
+"""A month cannot be told from less than a week: a quiet Monday is no month, and neither is a demonstration."""
 MOST_CURVE_POINTS: Final = 200
 LONGEST_MESSAGE: Final = 64 * 1024
 """Bytes; the pipeline's have some thousand. Whoever may write the topic writes into every operator's memory."""
@@ -58,6 +60,8 @@ class RecommendationStatus(StrEnum):
     KEEP_TODAY = "KeepToday"
     """Nothing is shown to be better than what the group has."""
     NOT_ENOUGH_DATA = "NotEnoughData"
+    NOT_ENOUGH_TIME = "NotEnoughTime"
+    """Watched for less than `LEAST_DAYS`: nothing is said about a month."""
     INFEASIBLE = "Infeasible"
     """No timeout meets all constraints; `binding` says which, and what would relax it."""
 

@@ -8,7 +8,9 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, JsonValue
 
+from slackwater.api.consumer_fleet import ConsumerFleetSpec
 from slackwater.api.consumer_group import ConsumerGroupSpec
+from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.kafka_connection import ClusterKafkaConnectionSpec, KafkaConnectionSpec
 from slackwater.api.metadata import Metadata
 from slackwater.api.model import ApiModel, Rule, rule
@@ -46,6 +48,26 @@ class ClusterKafkaConnection(ApiModel):
 
 
 Connection = KafkaConnection | ClusterKafkaConnection
+
+
+class ConsumerFleet(ApiModel):
+    """Which ConsumerGroups may move at the same time, when, and in what order."""
+
+    api_version: Literal["slackwater.dev/v1alpha1"] = "slackwater.dev/v1alpha1"
+    kind: Literal["ConsumerFleet"] = "ConsumerFleet"
+    metadata: Metadata
+    spec: ConsumerFleetSpec
+    status: Annotated[Mapping[str, JsonValue], Field(repr=False)] = Field(default_factory=dict)
+
+
+class FleetCampaign(ApiModel):
+    """One run through the groups of a ConsumerFleet, wave by wave."""
+
+    api_version: Literal["slackwater.dev/v1alpha1"] = "slackwater.dev/v1alpha1"
+    kind: Literal["FleetCampaign"] = "FleetCampaign"
+    metadata: Metadata
+    spec: FleetCampaignSpec
+    status: Annotated[Mapping[str, JsonValue], Field(repr=False)] = Field(default_factory=dict)
 
 
 class ConsumerGroup(ApiModel):

@@ -93,7 +93,7 @@ class SettingsProfiles(ApiModel):
     eager: Annotated[Properties | None, Field(alias="Eager")] = None
     """Settings of members that know eager rebalancing only, such as partition.assignment.strategy: range."""
     eager_and_cooperative: Annotated[Properties | None, Field(alias="EagerAndCooperative")] = None
-    """Settings of members that know both, eager first: the first of two bounces. Without it the two cannot be mixed."""
+    """Settings of members that know both, eager first: the first of two bounces. Without it the two do not mix."""
     cooperative: Annotated[Properties | None, Field(alias="Cooperative")] = None
     """Settings of members that know cooperative rebalancing only."""
     consumer: Annotated[Properties | None, Field(alias="Consumer")] = None

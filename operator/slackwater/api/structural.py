@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from slackwater.api.durations import format_duration
+from slackwater.api.model import WITHOUT_DEFAULT
 
 Schema = dict[str, Any]
 
@@ -30,6 +31,7 @@ _KEPT: Final = (
     "x-kubernetes-list-type",
     "x-kubernetes-list-map-keys",
     "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-int-or-string",
     "x-kubernetes-validations",
 )
 """What a structural schema may say, in the order in which a reader wants it."""
@@ -51,16 +53,22 @@ class _Translation:
 
     def node(self, source: Schema) -> Schema:
         source = self._resolved(source)
+        if self.with_defaults and WITHOUT_DEFAULT.items() <= source.items():
+            return replace(self, with_defaults=False).node(source)
         result = dict(source)
         result["default"] = self._default(source)
         result["description"] = " ".join(source.get("description", "").split())
-        result["properties"] = {name: self._property(field) for name, field in source.get("properties", {}).items()}
+        required = source.get("required", ())
+        result["properties"] = {
+            name: self.node(field) if name in required else self._property(field)
+            for name, field in source.get("properties", {}).items()
+        }
         result["items"] = self.node(source["items"]) if "items" in source else None
         result["additionalProperties"], result["x-kubernetes-preserve-unknown-fields"] = self._open_fields(source)
         return {key: result[key] for key in _KEPT if result.get(key) not in (None, "", [], {})}
 
     def _property(self, source: Schema) -> Schema:
-        """A property; an object that may be left out defaults to the defaults of its own fields.
+        """A property that may be left out; an object defaults to the defaults of its own fields.
 
         `{}` would do, since defaults fill themselves in, but the API server holds it against the rules before it does.
         """

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field, Strict
 
 from slackwater.api.durations import PositiveDurationMs, cel_between
-from slackwater.api.model import ApiModel, Int32, rule
+from slackwater.api.model import WITHOUT_DEFAULT, ApiModel, Int32, rule
 
 DEFAULT_SESSION_TIMEOUT_MS: Final = 45_000
 DEFAULT_HEARTBEAT_INTERVAL_MS: Final = 3_000
@@ -16,10 +16,7 @@ DEFAULT_MAX_POLL_INTERVAL_MS: Final = 300_000
 LONGEST_TIMEOUT_MS: Final = 24 * 24 * 3_600_000
 """Kafka keeps timeouts as signed 32-bit milliseconds: a little under 25 days."""
 
-SESSION_CEL: Final = "(has({0}.session) ? {0}.session : '45s')"
-"""CEL for the session that classic members get, given where the timeouts are."""
-MAX_POLL_INTERVAL_CEL: Final = "(has({0}.maxPollInterval) ? {0}.maxPollInterval : '5m')"
-"""CEL for the max poll interval that members get, given where the timeouts are."""
+_SESSION: Final = "(has(self.session) ? self.session : '45s')"
 
 
 class TimeoutsMode(StrEnum):
@@ -32,9 +29,9 @@ class TimeoutsMode(StrEnum):
 
 class Objective(ApiModel):
     recover_within_ms: Annotated[PositiveDurationMs | None, Field(alias="recoverWithin")] = None
-    """A crashed member's partitions have to be worked on again within this time."""
+    """Somebody has to work on a crashed member's partitions again within this time."""
     needless_rebalances_per_month: Annotated[float, Strict(), Field(ge=0)] | None = None
-    """How many rebalances a month are accepted because of members that would have come back."""
+    """How many rebalances a month you accept because of members that would have come back."""
 
 
 class ConsumerTimeouts(ApiModel):
@@ -63,8 +60,9 @@ class ConsumerTimeouts(ApiModel):
 
 
 class Timeouts(ApiModel):
-    mode: TimeoutsMode = TimeoutsMode.OFF
-    """What to do with recommended timeouts: "Off" (in quotes: YAML takes a bare Off for false), Recommend or Auto."""
+    mode: Annotated[TimeoutsMode, Field(json_schema_extra=WITHOUT_DEFAULT)] = TimeoutsMode.OFF
+    """What to do with recommended timeouts: "Off" (in quotes: YAML takes a bare Off for false), Recommend or Auto; Off
+    when not given."""
     session_timeout_ms: Annotated[PositiveDurationMs | None, Field(alias="session")] = None
     """session.timeout.ms of classic members; 45s when not given. Brokers take 6s to 30m unless told otherwise. Not
     with protocol.target Consumer, where timeouts.consumer takes its place."""
@@ -80,6 +78,9 @@ class Timeouts(ApiModel):
     """max.poll.records, for libraries that know it; the library's own default when not given."""
     objective: Objective | None = None
     """What recommended timeouts are to achieve."""
+    warm_up_ms: Annotated[PositiveDurationMs | None, Field(alias="warmUp")] = None
+    """How long a partition is slow after it got another owner, for example while its state comes back: what an
+    eviction costs, for recommendations. Measured from the lag after rebalances when not given."""
 
     @property
     def classic_session_timeout_ms(self) -> int:
@@ -94,9 +95,8 @@ class Timeouts(ApiModel):
     @rule(
         "!has(self.heartbeat) || "
         + cel_between(
-            ("self.heartbeat", SESSION_CEL.format("self")),
-            "duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat)"
-            f" <= duration({SESSION_CEL.format('self')})",
+            ("self.heartbeat", _SESSION),
+            f"duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat) <= duration({_SESSION})",
         ),
         "a session must have room for three heartbeats: lower timeouts.heartbeat or raise timeouts.session"
         " (45s when it is not given)",

@@ -9,7 +9,8 @@ The rooms stand on floors, as core's do (held by a contract):
                                             missing in an installation; the commands that people give a group
     looking                                 one look at a group, many of them, or until something is so
     pictures | reaching                     what people and programs read; the cluster that the person means
-    words | options | completion | edge     pieces of sentences; what commands have in common; errors as sentences
+    words | options | completion            pieces of sentences; what commands have in common
+    grouped | edge                          `--help`; errors as sentences
     errors
 
 `words` and `pictures` are pure: the same world and decision give the same text.

@@ -3,6 +3,8 @@
     SlackwaterError
     ├── NotInstalled      the cluster does not know ConsumerGroups
     ├── NoSuchGroup       there is no ConsumerGroup of that name
+    ├── NoSuchFleet       there is no ConsumerFleet of that name
+    ├── NoSuchCampaign    there is no FleetCampaign of that name
     ├── NoSuchNamespace   there is no namespace of that name
     ├── FileUnusable      a file that is not there, cannot be read, or holds something else
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
@@ -10,7 +12,11 @@
     ├── CannotBeAdopted   a StatefulSet that is not there, or that the group cannot have, or not now
     ├── OptionMissing     an option that only some workloads need
     ├── NothingToDo       a command that would change nothing
+    ├── NotConfirmed      a command to many groups that the person did not want after all
+    ├── SomeFailed        of many groups, some have failed; why, stands above
+    ├── NotTried          of many groups, one that was left out, since the cluster did not answer
     ├── NotObeyed         the operator has not taken a command up in time, or not before the spec is valid
+    │   └── NotTakenUp    not in time
     ├── NotReached        what is waited for has not come about in time
     └── WentWrong         what is waited for cannot come about any more
 
@@ -29,6 +35,14 @@ class NotInstalled(SlackwaterError):
 
 class NoSuchGroup(SlackwaterError):
     """There is no ConsumerGroup of that name in that namespace."""
+
+
+class NoSuchFleet(SlackwaterError):
+    """There is no ConsumerFleet of that name in that namespace."""
+
+
+class NoSuchCampaign(SlackwaterError):
+    """There is no FleetCampaign of that name in that namespace."""
 
 
 class NoSuchNamespace(SlackwaterError):
@@ -59,8 +73,24 @@ class NothingToDo(SlackwaterError):
     """The group is such that the command changes nothing."""
 
 
+class NotConfirmed(SlackwaterError):
+    """Whoever was asked whether a command to many groups is meant did not say yes. Nothing was done."""
+
+
+class SomeFailed(SlackwaterError):
+    """A command to many groups has failed for some of them; each has its sentence on standard error before this one."""
+
+
+class NotTried(SlackwaterError):
+    """One of many groups that nothing was done for, since the cluster had just not answered for another one."""
+
+
 class NotObeyed(SlackwaterError):
     """The command was given, but the operator did not take it up in time, or waits for a valid spec."""
+
+
+class NotTakenUp(NotObeyed):
+    """The operator has not taken the command up in time; the command stands."""
 
 
 class NotReached(SlackwaterError):

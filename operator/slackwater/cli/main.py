@@ -13,28 +13,38 @@ import os
 import sys
 from enum import StrEnum
 from importlib.metadata import version
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slackwater.api.depth import allow_deep_objects
 from slackwater.cli import edge
+from slackwater.cli.commands import campaigns as campaign_commands
+from slackwater.cli.commands import fleets as fleet_commands
 from slackwater.cli.commands import groups as group_commands
 from slackwater.cli.commands import manifests as manifest_commands
 from slackwater.cli.commands import set_up as set_up_commands
+from slackwater.cli.commands.choosing import complain, of_groups, one_to_watch
 from slackwater.cli.commands.pipeline import pipeline
 from slackwater.cli.commands.reason import reason
 from slackwater.cli.completion import Shell, answer_kubectl, answer_shells, script
+from slackwater.cli.grouped import Grouped
 from slackwater.cli.options import As, Context, For, Name, Namespace, Output, Watch, parse_seconds, print_document
 from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
 from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.recording import write_world
+from slackwater.pipeline.local.command import command as recommend
 from slackwater.pipeline.report.command import command as report
 from slackwater.terminal import Terminal, one_line, say
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+if TYPE_CHECKING:
+    from slackwater.cli.looking.looks import Look
+    from slackwater.cli.reaching.choice import Choice
+
+app = typer.Typer(cls=Grouped, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(pipeline, name="pipeline")
 
 
@@ -55,15 +65,20 @@ Timeout = Annotated[
 manifest_commands.register(app)
 group_commands.register(app)
 set_up_commands.register(app)
+fleet_commands.register(app)
+campaign_commands.register(app)
 app.command()(reason)
 app.command("report")(report)
+app.command("recommend")(recommend)
 
 
 def main() -> None:
     """Run the command line."""
     allow_deep_objects()
     answer_shells()
-    sys.exit(edge.run(lambda: app(standalone_mode=False)))
+    as_plugin = Path(sys.argv[0]).name.startswith("kubectl-")
+    name = "kubectl slackwater" if as_plugin else "slackwater"
+    sys.exit(edge.run(lambda: app(standalone_mode=False, prog_name=name)))
 
 
 def complete() -> None:
@@ -74,24 +89,35 @@ def complete() -> None:
 @app.callback(invoke_without_command=True)
 def slackwater(
     context: typer.Context,
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    says_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help=f"Log, and show tracebacks; before the command. As {edge.DEBUG_VARIABLE}=1.")
     ] = False,
 ) -> None:
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
 
-    Exit codes: 0 done, 1 failed, 2 mistyped, 3 not reached in time, 130 interrupted. A plan that holds is done, too.
+    Exit codes: 0 done, 1 failed, 2 mistyped, 3 not reached in time, 130 interrupted. `plan` exits with 0 even where
+    the rollout would wait.
     Only diff says 1 where something would change, and 2 or more where it failed.
     """
     if debug:
         os.environ[edge.DEBUG_VARIABLE] = "1"
-    if show_version:
-        say(f"slackwater {version('slackwater')}")
+    if says_version:
+        say(_version())
     elif context.invoked_subcommand is None:
         say(context.get_help())
     elif context.invoked_subcommand != "run":
         edge.set_up_logging()
+
+
+@app.command("version")
+def show_version() -> None:
+    """Print the version of this command."""
+    say(_version())
+
+
+def _version() -> str:
+    return f"slackwater {version('slackwater')}"
 
 
 @app.command()
@@ -130,14 +156,13 @@ def observe(
     recorded = asyncio.run(record(context, namespace or namespace_of(context), name, duration_s))
     if isinstance(recorded.kafka, Unobserved):
         say(one_line(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}."), err=True)
-    print_document(write_world(recorded, f"slackwater {version('slackwater')}"), Output.JSON)
+    print_document(write_world(recorded, _version()), Output.JSON)
 
 
 @app.command()
-def status(  # noqa: PLR0913, PLR0917 - an option each
-    name: Name,
-    namespace: Namespace = None,
-    context: Context = None,
+@of_groups
+def status(
+    choice: Choice,
     watch: Watch = False,
     wait: Annotated[bool, typer.Option("--wait", help="Until every pod has the wanted version and is Ready.")] = False,
     timeout_s: Timeout = None,
@@ -147,26 +172,29 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
 
     With --wait the exit code is 0 once it is Ready, 1 when its rollout has failed, and 3 after --timeout.
     """
-    from slackwater.cli.looking.watching import STATUS, look_once
-    from slackwater.cli.looking.watching import watch as watch_group
-
     if watch and wait:
         raise typer.BadParameter("--watch and --wait exclude each other: leave one of them out")
     if timeout_s is not None and not wait:
         raise typer.BadParameter("--timeout is for --wait: add it")
-    place = namespace or namespace_of(context)
-    if watch:
-        watch_group(context, place, name, output, STATUS)
-        return
-    if wait:
-        from slackwater.cli.looking.waiting import wait_until_ready
+    from slackwater.cli.commands.reading import of_look, read
+    from slackwater.cli.looking import waiting, watching
 
-        asyncio.run(wait_until_ready(context, place, name, timeout_s))
-    look = asyncio.run(look_once(context, place, name))
-    if output is Output.TABLE:
+    if watch:
+        watching.watch(choice.context, one_to_watch(choice), output, watching.STATUS)
+        return
+    if wait and (place := choice.one) is not None:
+        asyncio.run(waiting.wait_until_ready(choice.context, place, timeout_s))
+    elif wait:
+        outcomes = asyncio.run(waiting.wait_for_each(choice, timeout_s))
+        complain("status --wait", [each for each in outcomes if each.error is not None], len(outcomes))
+
+    def show(look: Look) -> None:
         Terminal().print(render_view(look.world, look.plan))
-    else:
-        print_document(status_document(look.world, look.plan), output)
+
+    def document(look: Look) -> dict[str, Any]:
+        return status_document(look.world, look.plan)
+
+    read(choice, of_look("status", document, show, says_the_name=True), output)
 
 
 @app.command()

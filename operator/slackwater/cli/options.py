@@ -19,6 +19,9 @@ _UNBOUNDED: Final = 10_000
 """Characters: more than any line has."""
 
 
+NAME: Final = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+
+
 class Output(StrEnum):
     TABLE = "table"
     JSON = "json"
@@ -27,8 +30,15 @@ class Output(StrEnum):
 
 def parse_name(text: str) -> str:
     """Kubernetes' own rule for names; anything else would make another path of the request's."""
-    if not re.fullmatch(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", text):
+    if not re.fullmatch(NAME, text):
         raise typer.BadParameter(f"{text!r} is no name: write lower-case letters, digits and -")
+    return text
+
+
+def parse_selector(text: str) -> str:
+    """Labels, which the API server judges; but nothing would choose everything, as an empty variable of a script."""
+    if not text.strip():
+        raise typer.BadParameter("an empty selector would choose every group: write --all where that is meant")
     return text
 
 
@@ -64,7 +74,7 @@ For = Annotated[
         " tell whether the group is calm: its stableFor and 1s.",
     ),
 ]
-Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until the group is deleted, or until Ctrl-C.")]
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until somebody deletes the group, or until Ctrl-C.")]
 
 
 def print_document(document: Any, output: Output) -> None:

@@ -6,6 +6,7 @@ The rooms stand on floors. No import runs up, and rooms on one floor do not know
     plan | status | telemetry                                         what now; the status; what happened, as events
     protocol | handover | commands | upkeep | deletion | pace | done  the ways there, and what a group always needs
     rollout                                                           gates, the next pod, how rollouts begin and end
+    fleet                                                             which groups of a fleet may move
     members | manifests                                               whose a member is, if it lives; what is written
     timeouts                                                          which timeouts members get
     decision                                                          Decision: memory, act, hold, refusal, notes

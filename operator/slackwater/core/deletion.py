@@ -14,12 +14,15 @@ from typing import Final
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.kafka_connection import allows
+from slackwater.api.volume_claims import Retention
 from slackwater.core.decision.acts import DeleteGroup, DeleteWorkload, LetGo, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.remains import Remains
 from slackwater.core.decision.words import listing
+from slackwater.core.manifests.claims import names_of_claims
+from slackwater.core.manifests.objects import selector
 from slackwater.core.members.elsewhere import outlived, somebody_is_in_it, until_they_have_left
 from slackwater.core.members.ownership import given, given_ordinal, has_begun, ids_given
 from slackwater.core.members.seen import seen_in, was_in_it
@@ -122,7 +125,22 @@ def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None
     known = max(memory.ids_given, world.replicas) if memory.target_hash else memory.ids_given
     if given > known:
         memory = replace(memory, ids_given=given)
-    return Decision(memory, DeleteWorkload(ours[0].name, ours[0].uid, "its ConsumerGroup is deleted"))
+    act = DeleteWorkload(ours[0].name, ours[0].uid, "its ConsumerGroup is deleted")
+    return Decision(memory, act, notes=_of_its_claims(world, ours[0]))
+
+
+def _of_its_claims(world: World, workload: Workload) -> tuple[Note, ...]:
+    """What becomes of the volumes: as the StatefulSet has it, since Kubernetes goes by that."""
+    if not workload.claims:
+        return ()
+    names = listing(names_of_claims(workload.claims))
+    if workload.retention.get("whenDeleted") == Retention.DELETE:
+        message = f"the claims of its pods' volumes ({names}) are deleted with it, as whenDeleted says"
+        return (Note(Reason.VOLUME_CLAIMS_GO, message, warning=True),)
+    labels = (workload.fixed.get("selector") or {}).get("matchLabels") or selector(world.group)
+    by = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    message = f"the claims of its pods' volumes ({names}) stay: kubectl delete pvc -n {world.group.namespace} -l {by}"
+    return (Note(Reason.VOLUME_CLAIMS_STAY, message),)
 
 
 def _wait_for_the_pods(world: World, remains: Remains) -> Decision | None:

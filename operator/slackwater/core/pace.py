@@ -8,6 +8,7 @@ from typing import Final
 from slackwater.core.decision.acts import Act
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold
+from slackwater.core.fleet.turn import is_awaited
 from slackwater.core.members.presence import serves
 from slackwater.core.members.scaled_away import wait_s
 from slackwater.core.rollout.gates import OLDEST_OBSERVATION_S
@@ -54,7 +55,8 @@ def is_out_of_date(world: World, act: Act, now: float) -> bool:
 
 def in_motion(world: World, decided: Decision) -> bool:
     """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
-    if decided.act is not None or decided.memory.phase.under_way:
+    rolls = decided.memory.phase.under_way and not is_awaited(world, decided.hold)
+    if decided.act is not None or rolls:
         return True
     if not world.sets and decided.hold is not None:
         return False  # it is not begun: the hold says how soon to look again

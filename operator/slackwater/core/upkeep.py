@@ -25,9 +25,10 @@ from slackwater.core.members.shortfall import is_short_for_good
 from slackwater.core.members.taken import last_of_ours
 from slackwater.core.members.work import find_unread, owned_by, what_is_read
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
-from slackwater.core.world.memory import RolloutPhase, Step
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import is_handed_over
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World

@@ -27,10 +27,14 @@ ConnectorOptions = Annotated[
 ]
 SparkSettings = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="A setting of Spark, where it is started here. Repeatable."),
+    typer.Option(metavar="NAME=VALUE", help="A setting of Spark, where this command starts it. Repeatable."),
+]
+LeastDays = Annotated[
+    float,
+    typer.Option(metavar="DAYS", min=0.0, help="Recommend nothing to groups seen for less. For tests."),
 ]
 Master = Annotated[
-    str | None, typer.Option(metavar="URL", help="Spark's master, where it is started here; local by default.")
+    str | None, typer.Option(metavar="URL", help="Spark's master, where this command starts it; local by default.")
 ]
 
 

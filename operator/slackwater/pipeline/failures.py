@@ -79,6 +79,12 @@ _TOLD: Final[tuple[_Told, ...]] = (
         "{source} cannot be read: there is no such path. Correct it",
     ),
     (
+        "FILE_NOT_EXIST",
+        LakeUnusable,
+        "{lake} lacks files that its own list names ({said}): somebody deleted them. Put them back, or ingest the"
+        " source into a new lake",
+    ),
+    (
         "ParentNotDirectoryException",
         LakeUnusable,
         "{lake} cannot be written: a part of its path is a file. Give another --lake",
@@ -134,10 +140,7 @@ def told(text: str, source: str, lake: str) -> PipelineError:
     for fragment, error, sentence in _TOLD:
         if fragment in text:
             return error(sentence.format(source=source, lake=lake, said=_line_with(fragment, text)))
-    return JobFailed(
-        f"Spark gave up ({last_cause(text)}): run it again with SLACKWATER_DEBUG=1 to see where. Nothing that was"
-        " written is lost or doubled"
-    )
+    return JobFailed(f"Spark gave up ({last_cause(text)}): run it again with SLACKWATER_DEBUG=1 to see where")
 
 
 def _line_with(fragment: str, text: str) -> str:

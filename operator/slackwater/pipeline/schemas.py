@@ -52,6 +52,9 @@ GROUP_OBSERVED: Final = StructType(
         *_known_or_null(NUMBER, "needless_rebalances_per_month"),
         *_known_or_null(COUNT, "session_min_ms", "session_max_ms", "heartbeat_min_ms", "heartbeat_max_ms"),
         *_needed(COUNT, "spec_generation"),
+        *_known_or_null(COUNT, "warm_up_ms"),
+        *_known_or_null(NUMBER, "warmed_up_s"),
+        *_known_or_null(MOMENT, "warmed_up_after"),
     ]
 )
 MEMBER_RESTARTED: Final = StructType(
@@ -63,7 +66,7 @@ MEMBER_RESTARTED: Final = StructType(
         *_needed(TEXT, "reason", "mode", "outcome"),
         *_known_or_null(MOMENT, "last_seen_at", "stopped_at", "started_at", "ready_at", "rejoined_at"),
         *_known_or_null(TRUTH, "evicted"),
-        *_known_or_null(COUNT, "partitions"),
+        *_known_or_null(COUNT, "partitions", "spec_generation"),
     ]
 )
 REBALANCE: Final = StructType(
@@ -102,6 +105,21 @@ SETTINGS_CHANGED: Final = StructType(
         *_needed(COUNT, "spec_generation"),
     ]
 )
+TURN_HELD: Final = StructType(
+    [*_needed(TEXT, "by"), *_known_or_null(TEXT, "fleet", "name", "place"), *_needed(NUMBER, "held_s")]
+)
+TURN: Final = StructType(
+    [
+        *_needed(TEXT, "turn", "reason", "outcome"),
+        *_needed(ArrayType(TEXT, containsNull=False), "fleets"),
+        *_known_or_null(TEXT, "campaign"),
+        *_needed(MOMENT, "asked_at"),
+        *_known_or_null(MOMENT, "waits_since", "given_at", "ended_at"),
+        *_known_or_null(NUMBER, "waited_s", "lasted_s"),
+        *_known_or_null(COUNT, "coordinator"),
+        *_needed(ArrayType(TURN_HELD, containsNull=False), "held_by"),
+    ]
+)
 
 BODIES: Final = {
     "group_observed": GROUP_OBSERVED,
@@ -110,6 +128,7 @@ BODIES: Final = {
     "poll_observed": POLL_OBSERVED,
     "gate_held": GATE_HELD,
     "settings_changed": SETTINGS_CHANGED,
+    "turn": TURN,
 }
 """The struct of each type of event. An event has that of its own type; the others are null."""
 
@@ -164,7 +183,7 @@ RESTARTS: Final = StructType(
         *_needed(COUNT, "ordinal"),
         *_needed(TEXT, "reason", "mode", "outcome"),
         *_known_or_null(TRUTH, "evicted"),
-        *_known_or_null(COUNT, "partitions"),
+        *_known_or_null(COUNT, "partitions", "spec_generation"),
         *_known_or_null(MOMENT, "last_seen_at", "stopped_at", "started_at", "ready_at", "rejoined_at"),
         *_needed(MOMENT, "told_at"),  # of the newest telling
         *_known_or_null(NUMBER, "silence_s", "observed_away_s"),
@@ -194,4 +213,6 @@ SETTINGS: Final = StructType(
         *_needed(COUNT, "spec_generation"),
     ]
 )
+TURNS: Final = StructType([*_OF_GROUP, *TURN.fields, *_needed(MOMENT, "told_at")])  # of the newest telling
 LAG: Final = StructType([*_OF_GROUP, *_needed(MOMENT, "at"), *_known_or_null(COUNT, "lag"), *_needed(TEXT, "state")])
+WARM_UPS: Final = StructType([*_OF_GROUP, *_needed(MOMENT, "warmed_up_after"), *_needed(NUMBER, "warmed_up_s")])

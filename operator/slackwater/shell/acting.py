@@ -39,7 +39,7 @@ async def carry_out(api: Cluster, admin: GroupAdmin | None, world: World, act: A
             manifest = stateful_set(group, act, _fixed(world, act.name or group.name))
             return await api.apply(manifest, act.resource_version)
         case DeleteWorkload():
-            orphan = await _would_take_along(api, group.namespace, act)
+            orphan = act.orphans or await _would_take_along(api, group.namespace, act)
             await api.delete(STATEFUL_SET, group.namespace, act.name, act.uid, orphan=orphan)
         case DeletePod():
             await api.delete(POD, group.namespace, act.name, act.uid)
@@ -92,8 +92,10 @@ async def _would_take_along(api: Cluster, namespace: str, act: DeleteWorkload) -
 
 
 def _fixed(world: World, name: str) -> Mapping[str, Any]:
-    """Of the StatefulSet that has the name, where there is one."""
-    return next((each.fixed for each in world.sets if each.name == name), {})
+    """Of the StatefulSet that has the name; where there is none, of the one that was let go to be made again."""
+    remaking = world.memory.remaking
+    before = remaking.fixed if remaking is not None and not world.sets else {}
+    return next((each.fixed for each in world.sets if each.name == name), before)
 
 
 def _usable(admin: GroupAdmin | None) -> GroupAdmin:

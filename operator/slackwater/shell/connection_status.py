@@ -23,13 +23,13 @@ async def report(
     api: Cluster,
     connection: Mapping[str, Any],
     seen: KafkaView,
-    all_seen: Callable[[], Iterable[KafkaView]],
+    worst: Callable[[], Unobserved | None],
     certificates: Sequence[Validity] | None,
     now: float,
 ) -> Mapping[str, Any] | None:
     """Write the status if it changed; returns the object as written, if it was. Raises ClusterFailed.
 
-    `seen`: what the group in hand knows; `all_seen`: what every group of the connection knows, always in one order.
+    `seen`: what the group in hand knows; `worst`: why another one cannot be seen, where the connection is to blame.
     `certificates`: None where they are not known just now; what was said of them stands.
     """
     before = connection.get("status") or {}
@@ -41,7 +41,7 @@ async def report(
     stands = _is_said(valid, before, generation) and not outdated
     if stands and _is_said(_verdict(seen), before, generation):
         return None
-    verdict = _joint_verdict(all_seen())
+    verdict = _verdict(worst() or seen)
     if stands and _is_said(verdict, before, generation):
         return None
     conditions = merge(said, [each for each in (verdict, valid) if each is not None], now, generation)
@@ -64,12 +64,6 @@ def _verdict(kafka: KafkaView) -> Verdict | None:
     if kafka.reason.of_the_connection:
         return Verdict(ConditionType.READY, ConditionStatus.FALSE, kafka.reason, kafka.message)
     return None
-
-
-def _joint_verdict(views: Iterable[KafkaView]) -> Verdict | None:
-    """The first that is bad; good when none is, and some group was seen."""
-    verdicts = [verdict for view in views if (verdict := _verdict(view)) is not None]
-    return next((v for v in verdicts if v.status is ConditionStatus.FALSE), verdicts[0] if verdicts else None)
 
 
 def _of(conditions: Iterable[Mapping[str, Any]], kind: ConditionType) -> list[dict[str, Any]]:

@@ -56,6 +56,8 @@ class Connections:
         self._unusable: dict[Key, tuple[tuple[int, str, int], str]] = {}
         """What made no client, and why: to try may take a tenth of a second, and each of a thousand groups would."""
         self._used_by: dict[Key, Key] = {}
+        self._users: dict[Key, set[Key]] = {}
+        """The reverse."""
         self._opening = Opening()
         self._requests_of_closed: Counter[str] = Counter()
         self._in_hand: dict[Key, set[Key]] = {}
@@ -73,6 +75,7 @@ class Connections:
         if self._used_by.get(group_key, key) != key:
             await self.forget(group_key)
         self._used_by[group_key] = key
+        self._users.setdefault(key, set()).add(group_key)
         if key in self._in_hand:
             self._in_hand[key].add(group_key)
             return
@@ -88,12 +91,15 @@ class Connections:
         key = self._used_by.pop(group_key, None)
         if key is None:
             return
+        users = self._users[key]
+        users.discard(group_key)
         opened = self._open.get(key)
         if opened is not None:  # even where a connection that was renewed has not begun to watch it: it has its place
             opened.kafka.unwatch(str(group_key))
             opened.groups.discard(group_key)
-        if key in self._used_by.values():
+        if users:
             return
+        del self._users[key]
         self._broken.pop(key, None)
         self._unusable.pop(key, None)
         if opened is not None:  # in nobody's hand: whoever opens or renews it uses it
@@ -141,9 +147,12 @@ class Connections:
         if opened is not None:
             opened.kafka.refresh_broker()
 
-    def views(self, connection: Key, now: float) -> list[KafkaView]:
-        """What is known of every group of a connection, in the same order each time."""
-        return [self.view(group, now)[0] for group, used in sorted(self._used_by.items()) if used == connection]
+    def worst_view(self, connection: Key) -> Unobserved | None:
+        """Why a group of it cannot be seen, where the connection itself is to blame: of several the same each time."""
+        if connection in self._broken:
+            return self._broken[connection]
+        opened = self._open.get(connection)
+        return None if opened is None else opened.kafka.first_unseen()
 
     def awaits_first_look(self, group_key: Key) -> bool:
         """Whether the first observation of the group is under way, or its connection is in the hand of another one;

@@ -112,25 +112,34 @@ class Post:
             self._buckets.pop((key, warning), None)
 
 
-def _body(group: ConsumerGroup, note: Note, now: float) -> Mapping[str, Any]:
+def event_about(about: Mapping[str, Any], reason: str, message: str, now: float, *, warning: bool) -> dict[str, Any]:
+    """`about`: the object, or as much of it as says which it is."""
+    metadata = about["metadata"]
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": f"{group.name}.{uuid.uuid4().hex[:16]}", "namespace": group.namespace},
+        "metadata": {"name": f"{metadata['name']}.{uuid.uuid4().hex[:16]}", "namespace": metadata["namespace"]},
         "involvedObject": {
-            "apiVersion": group.api_version,
-            "kind": group.kind,
-            "name": group.name,
-            "namespace": group.namespace,
-            "uid": group.metadata.uid,
-            "resourceVersion": group.metadata.resource_version,
+            "apiVersion": about["apiVersion"],
+            "kind": about["kind"],
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "uid": metadata["uid"],
+            "resourceVersion": metadata["resourceVersion"],
         },
-        "type": "Warning" if note.warning else "Normal",
-        "reason": note.reason.value,
-        "message": shown(note.message, LONGEST_MESSAGE),
+        "type": "Warning" if warning else "Normal",
+        "reason": reason,
+        "message": shown(message, LONGEST_MESSAGE),
         "source": {"component": "slackwater"},
         "reportingComponent": "slackwater",
         "firstTimestamp": timestamp(int(now)),
         "lastTimestamp": timestamp(int(now)),
         "count": 1,
     }
+
+
+def _body(group: ConsumerGroup, note: Note, now: float) -> Mapping[str, Any]:
+    at = group.metadata
+    metadata = {"name": at.name, "namespace": at.namespace, "uid": at.uid, "resourceVersion": at.resource_version}
+    about = {"apiVersion": group.api_version, "kind": group.kind, "metadata": metadata}
+    return event_about(about, note.reason.value, note.message, now, warning=note.warning)

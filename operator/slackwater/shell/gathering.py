@@ -12,7 +12,6 @@ from typing import Any, Final
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import (
     Snapshot,
-    memory_in,
     needs_last_good_template,
     read_connection,
     read_last_good_template,
@@ -29,7 +28,9 @@ from slackwater.shell.advice import AdviceBook
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.elapsed import elapsed_s
+from slackwater.shell.fleets import Fleets
 from slackwater.shell.known_pods import KnownPods
+from slackwater.shell.memories import Memories
 from slackwater.shell.pod_events import PodEvents
 from slackwater.shell.store import Key, Store, connection_key
 from slackwater.shell.turns import Turns
@@ -44,18 +45,25 @@ class Gathering:
     """Worlds by group. What never changes, or was parsed before, is kept until the group is forgotten."""
 
     def __init__(
-        self, api: Cluster, store: Store, connections: Connections, advice: AdviceBook, now: Callable[[], float]
+        self,
+        api: Cluster,
+        store: Store,
+        connections: Connections,
+        advice: AdviceBook,
+        now: Callable[[], float],
+        fleets: Fleets | None = None,
     ) -> None:
         self._api = api
         self._store = store
         self._connections = connections
         self._advice = advice
         self._now = now
+        self._fleets = fleets
+        self._memories = Memories() if fleets is None else fleets.memories
         self._claims = Claims(store, connections)
         self._pod_events = PodEvents(api, now)
         self._written: dict[Key, dict[str, tuple[str, int]]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
-        self._memories: dict[Key, tuple[str, RolloutMemory]] = {}
         self._pods: dict[Key, KnownPods] = defaultdict(KnownPods)
         self._templates: dict[Key, tuple[str, Json]] = {}
         """Of the one revision that each group may have to go back to now, by its name."""
@@ -74,11 +82,7 @@ class Gathering:
 
     def remembered(self, key: Key, obj: Json) -> RolloutMemory:
         """What the status remembers; each version is parsed once, as the spec is. Raises InvalidSpec."""
-        version = obj["metadata"]["resourceVersion"]
-        known = self._memories.get(key)
-        if known is None or known[0] != version:
-            known = self._memories[key] = (version, memory_in(obj))
-        return known[1]
+        return self._memories.of(key, obj)
 
     def connection(self, group: ConsumerGroup) -> Json | None:
         """The group's connection, as the store has it."""
@@ -97,6 +101,11 @@ class Gathering:
         known.keep(pods)
         snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written, told, memory, known.read)
         return await self._join(key, snapshot, group), obj.get("status") or {}
+
+    def may_write(self, key: Key, world: World, memory: RolloutMemory) -> bool:
+        """False where it would say that the group has its turn, and its call has lapsed since the world was gathered,
+        or its fleet was shut."""
+        return self._fleets is None or self._fleets.may_write(key, world, memory)
 
     def doubts(self, key: Key, world: World) -> bool:
         """Whether to read again, once in a while, because watches may have missed an end: a StatefulSet asks for pods
@@ -162,7 +171,7 @@ class Gathering:
 
     def forget(self, key: Key) -> None:
         self._parsed.pop(key, None)
-        self._memories.pop(key, None)
+        self._memories.forget(key)
         self._pods.pop(key, None)
         self._written.pop(key, None)
         self._templates.pop(key, None)
@@ -183,6 +192,10 @@ class Gathering:
         claims = self._claims.of_others(key, group)
         cluster_id, broker = self._connections.cluster_id(key), self._connections.broker(key)
         world = replace(world, broker=broker, advice=self._advice.get(key), cluster_id=cluster_id, claims=claims)
+        if self._fleets is not None:
+            if not self._connections.awaits_first_look(key):
+                self._fleets.sees(key, world)  # its coordinator may be another one than when it was called
+            world = replace(world, turn=self._fleets.turn_of(key, world.memory))
         return await self._pod_events.explain(key, world)
 
     async def _last_good_template(self, key: Key, memory: RolloutMemory) -> Json | None:

@@ -39,6 +39,7 @@ async def served(
             asks = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
             return web.Response(text=status.phrase, status=status, headers=asks)
         async with one_at_a_time:
+            metrics.take_stock()
             text = await aside(metrics.text, "metrics")
         return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 

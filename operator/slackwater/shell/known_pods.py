@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from slackwater.adapters.cluster.translation import running_containers, to_pod
+from slackwater.adapters.cluster.runs import told_about
+from slackwater.adapters.cluster.translation import to_pod
 from slackwater.core.world.pods import Pod
 
 Json = Mapping[str, Any]
@@ -20,7 +21,7 @@ class KnownPods:
     def read(self, obj: Json, container: str, workload: str, ordinal: int, told_running: Mapping[str, float]) -> Pod:
         """As `to_pod` reads it."""
         known = self._known.get(obj["metadata"]["uid"])
-        told = [told_running.get(each) for each in running_containers(obj)]
+        told = told_about(obj, told_running)
         read_by = (container, workload, ordinal, told)
         if known is not None and known[0] is obj and known[1] == read_by:
             return known[2]

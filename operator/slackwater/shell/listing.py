@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, Cl
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Cluster, Kind
+from slackwater.shell.store import Key, Store
 
 Json = Mapping[str, Any]
 
@@ -20,6 +22,8 @@ RESTORED_AFTER_S: Final = 30.0
 BEHIND_AT_MOST_S: Final = 300.0
 UNSEEN_FOR_S: Final = 90.0
 """After a pause without a list nothing is known of the time in between."""
+TAKEN_AT_ONCE: Final = 500
+"""Objects: some milliseconds."""
 _AGAIN_S: Final = 2.0
 _AGAIN_AT_MOST_S: Final = 60.0
 
@@ -121,3 +125,14 @@ async def groups_of(api: Cluster, namespaces: Collection[str]) -> tuple[list[Jso
     except Forbidden:
         return None
     return [each for each in listed if each["metadata"]["namespace"] in namespaces], version
+
+
+async def take_in(
+    store: Store, kind: Kind, objects: Sequence[Json], version: int, unlisted: Collection[str] = ()
+) -> set[Key]:
+    """A whole list, as `Store.replace` does it, a part at a time: all else has its turn between two parts."""
+    changed: set[Key] = set()
+    for first in range(0, len(objects), TAKEN_AT_ONCE):
+        changed.update(group for obj in objects[first : first + TAKEN_AT_ONCE] for group in store.put(kind, obj))
+        await asyncio.sleep(0)
+    return changed | store.replace(kind, objects, version, unlisted)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Container, Iterable
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.world.world import World
 from slackwater.shell.group_metrics import GroupMetrics
+from slackwater.shell.shown_groups import ALL
 from slackwater.shell.store import Key
 from slackwater.shell.witnesses import Witness
 
@@ -22,12 +23,16 @@ class _Requests(Protocol):
 
 
 class Metrics(Witness):
-    """One registry. Cardinality: a few dozen series for each ConsumerGroup, none for each partition or pod."""
+    """One registry, and beside it the series of groups: a few dozen for each, none for each partition or pod.
 
-    def __init__(self) -> None:
+    `per_group`: which groups have series of their own (`shown_groups`).
+    """
+
+    def __init__(self, per_group: str = ALL) -> None:
         self.registry = CollectorRegistry()
-        self.groups = GroupMetrics()
-        self.registry.register(self.groups)
+        self._stocks: list[_Stock] = []
+        self.groups = GroupMetrics(per_group)
+        self.registry.register(self.groups.totals)
         self._acts = Counter(
             "slackwater_acts",
             "What was done to the cluster and to groups in Kafka, by kind.",
@@ -36,9 +41,7 @@ class Metrics(Witness):
         )
         self._passes = Counter("slackwater_reconciles", "Passes, by result.", ("result",), registry=self.registry)
         self._seconds = Histogram(
-            "slackwater_reconcile_duration_seconds",
-            "How long a pass takes, failed ones too.",
-            registry=self.registry,
+            "slackwater_reconcile_duration_seconds", "How long a pass takes, failed ones too.", registry=self.registry
         )
         for result in ("ok", "failed"):
             self._passes.labels(result)  # a rate needs the 0 that it grows from
@@ -68,6 +71,11 @@ class Metrics(Witness):
     def count_requests(self, name: str, help_text: str, labels: tuple[str, ...], read: _Requests) -> None:
         """Publish counts that somebody else keeps."""
         self.registry.register(_Reader(name, help_text, labels, read))
+
+    def count_at_once(self, collector: Collector) -> None:
+        """Publish what somebody else keeps that changes as a whole: the event loop reads it (`take_stock`)."""
+        self._stocks.append(stock := _Stock(collector))
+        self.registry.register(stock)
 
     def count_groups(self, read: Callable[[], int]) -> None:
         """`read`: how many ConsumerGroups there are to take care of."""
@@ -99,9 +107,32 @@ class Metrics(Witness):
         self._passes.labels(result).inc()
         self._seconds.observe(took_s)
 
+    def take_stock(self) -> None:
+        """In the event loop, before each `text`."""
+        for stock in self._stocks:
+            stock.take()
+
     def text(self) -> bytes:
-        """In any thread: of a thousand groups it takes a fifth of a second."""
-        return generate_latest(self.registry)
+        """In any thread: of ten thousand groups it takes half a second."""
+        return b"".join((*self.groups.text(), generate_latest(self.registry)))
+
+    def families(self) -> Iterable[Metric]:
+        """All that there may be."""
+        return (*self.groups.families(), *self.registry.collect())
+
+
+class _Stock(Collector):
+    """What another one collects, all of it in one turn of the event loop: a thread would meet changes halfway."""
+
+    def __init__(self, of: Collector) -> None:
+        self._of = of
+        self.take()
+
+    def take(self) -> None:
+        self._taken = tuple(self._of.collect())
+
+    def collect(self) -> Iterable[Metric]:
+        return self._taken
 
 
 class _Reader(Collector):

@@ -6,14 +6,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Final
 
-from slackwater.core.world.observation import Unobserved
 from slackwater.ports import KafkaCluster, Secrets
 from slackwater.shell.elapsed import elapsed_s
 from slackwater.shell.store import Key
 
 SECRETS_AGAIN_S: Final = 30.0
-ASKED_AGAIN_S: Final = 1.0
-"""Each pass of each group asks, and to answer goes through all of them."""
 LOOKS_FOR_A_RENEWED_ONE: Final = 4
 """At least, between the moment from which its end is told and that end."""
 CERTIFICATES_AGAIN_S: Final = 300.0
@@ -30,19 +27,11 @@ class Open:
     secrets_read_at: float
     kafka: KafkaCluster
     groups: set[Key] = field(default_factory=set)
-    asked_at: float = -math.inf
-    """When somebody wanted to know last whether its Secrets are to be read."""
 
 
 def wants_secrets_again(opened: Open, now: float) -> bool:
     """Kafka does not let us in, or soon will not: somebody may have changed the Secret, of which no watch tells."""
-    if elapsed_s(opened.asked_at, now) < ASKED_AGAIN_S:
-        return False
-    opened.asked_at = now
-    refused = any(
-        known is not None and isinstance(known[0], Unobserved) and known[0].reason.lifted_by_a_secret
-        for known in (opened.kafka.latest(str(group)) for group in opened.groups)
-    )
+    refused = any(reason.lifted_by_a_secret for reason in opened.kafka.unseen_for)
     ending = [each for each in opened.kafka.certificates if now >= each.told_from]
     soon_s = min((each.told_for_s / LOOKS_FOR_A_RENEWED_ONE for each in ending), default=math.inf)
     read_s_ago = elapsed_s(opened.secrets_read_at, now)

@@ -17,7 +17,7 @@ import structlog
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
 from slackwater.adapters.cluster.lean import lean
-from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.adapters.kafka.sizes import Limits
 from slackwater.api.annotations import GROUP_LABEL
@@ -26,22 +26,24 @@ from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.descriptors import take_all
+from slackwater.shell.fleet_parts import FleetParts
 from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
 from slackwater.shell.leadership import Leadership, own_identity
-from slackwater.shell.listing import Behind, Failing, groups_of, list_in
+from slackwater.shell.listing import Behind, Failing, groups_of, list_in, take_in
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.parts import end, until_one_ends
+from slackwater.shell.phases import spread_s
 from slackwater.shell.queue import WorkQueue, most_at_will
 from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.room import Room
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.signals import until_sigterm
-from slackwater.shell.store import LABELLED, Key, Store
+from slackwater.shell.store import LABELLED, LATER_KINDS, Key, Store
 from slackwater.shell.telemetry import telemetry_to
 
 LONGEST_PASS_S: Final = 600.0
@@ -70,18 +72,15 @@ class Operator:
     """The parts, wired. Without a `leadership` there is no other replica."""
 
     def __init__(self, api: KubernetesApi, settings: Settings, leadership: Leadership | None = None) -> None:
-        self.settings = settings
-        self.api = api
+        self.settings, self.api = settings, api
         api.kept = lean
         self.store = Store(room=Room(settings.most_kept))
         self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
         self._refused: dict[str, str] = {}
         """Namespace that may not be read → the refusal."""
         self._unwatched: set[Kind] = set()
-        self._behind = Behind()
         """Kinds whose CRD was not there when the watches began."""
-        self.metrics = Metrics()
-        self.leadership = leadership
+        self._behind, self.metrics, self.leadership = Behind(), Metrics(settings.metrics_per_group), leadership
         if leadership is not None:
             api.before_write = leadership.before_write
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
@@ -91,11 +90,14 @@ class Operator:
         self.connections = Connections(api, opens, self.queue.add, settings.secrets_namespace)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
-        witnesses = (self.metrics, self.telemetry)
-        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses)
+        self.fleets = FleetParts(api, self.store, settings, self.queue.add, self.relist)
+        self.fleets.publish(self.metrics)
+        fleets = self.fleets.fleets
+        witnesses = (self.metrics, self.telemetry, fleets, self.fleets.campaigns)
+        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses, fleets)
         self.reconciler.turns = self.queue.turns
         self.telemetry.publish(self.metrics)
-        self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))
+        self.metrics.count_groups(lambda: self.store.count(CONSUMER_GROUP))
         self.metrics.count_requests(
             "slackwater_kubernetes_requests_total",
             "Requests to the Kubernetes API.",
@@ -120,15 +122,14 @@ class Operator:
             except SlackwaterError as error:
                 self._failed(key, began)
                 _log.warning("pass_failed", group=str(key), error=str(error))
-                continue
             except Exception:  # noqa: BLE001 - a bug that one group brings to light must not stop all the others
                 self._failed(key, began)
                 _log.exception("pass_crashed", group=str(key))
-                continue
-            self.metrics.passed("ok", time.perf_counter() - began)
-            self.queue.done(key)
-            if recheck_s is not None:
-                self.queue.add_later(key, recheck_s)
+            else:
+                self.metrics.passed("ok", time.perf_counter() - began)
+                self.queue.done(key)
+                if recheck_s is not None:
+                    self.queue.add_later(key, spread_s(key, recheck_s, time.time()))
 
     def _failed(self, key: Key, began: float) -> None:
         self.queue.failed(key)
@@ -138,7 +139,7 @@ class Operator:
         """List everything again, or what is in these namespaces; the store forgets what is gone. A namespace that may
         not be read keeps what it had, and nobody else notices. Raises Forbidden where all are to be looked after."""
         listed = self.settings.namespace if namespaces is None else tuple(namespaces)
-        others = {each for each in self.settings.namespace if each not in listed}
+        others = {self.settings.own_fleets_in} | {each for each in self.settings.namespace if each not in listed}
         refused = dict[str, str]()
         for kind in self.settings.watched:
             if kind in self._unwatched:
@@ -147,16 +148,17 @@ class Operator:
             try:
                 objects, version, unlisted = await list_in(self.api, kind, selector, listed)
             except KindMissing as error:
-                if kind is not CLUSTER_KAFKA_CONNECTION:
+                if kind not in LATER_KINDS:
                     raise
-                _log.warning("kind_missing", kind=kind.name, error=str(error))  # its CRD is newer than the others
+                _log.warning("kind_missing", kind=kind.name, error=str(error))
                 self._unwatched.add(kind)
                 continue
             refused |= unlisted
             if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
             self._behind.judge(kind, version, known)
-            changed = self.store.replace(kind, objects, version, {*others, *unlisted})
+            changed = await take_in(self.store, kind, objects, version, {*others, *unlisted})
+            self.fleets.listed(kind, listed, unlisted)
             for key in changed:
                 self.queue.add(key)
             if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
@@ -170,9 +172,10 @@ class Operator:
         """Those whose CRD came since: kopf looked which ones there are as it began."""
         for kind in self._unwatched:
             with suppress(KindMissing):
-                objects, version, _ = await list_in(self.api, kind, "", ())
-                for key in self.store.replace(kind, objects, version, set()):
+                objects, version, unlisted = await list_in(self.api, kind, "", self.settings.namespace)
+                for key in self.store.replace(kind, objects, version, {*unlisted, self.settings.own_fleets_in}):
                     self.queue.add(key)
+                self.fleets.listed(kind, self.settings.namespace, unlisted)
 
     async def keep_listing(self) -> None:
         """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile.
@@ -237,10 +240,10 @@ async def _run(settings: Settings) -> None:
             return
         parts.append(asyncio.create_task(operator.keep_listing(), name="relist"))
         parts.append(asyncio.create_task(beat(operator.metrics.stood_still), name="heartbeat"))
+        others = [*operator.telemetry.parts(), *operator.fleets.parts()]
         if settings.recommendations is not None:
-            following = operator.advice.follow(settings.recommendations, api)
-            parts.append(asyncio.create_task(following, name="recommendations"))
-        parts += [asyncio.create_task(part, name=name) for name, part in operator.telemetry.parts()]
+            others.append(("recommendations", operator.advice.follow(settings.recommendations, api)))
+        parts += [asyncio.create_task(part, name=name) for name, part in others]
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
         watching = asyncio.create_task(_watch(operator, stack.aclose), name="kopf")
@@ -262,6 +265,7 @@ async def _prepare(operator: Operator, parts: list[asyncio.Task[object]]) -> Non
         await operator.leadership.acquire()
         parts.append(asyncio.create_task(operator.leadership.keep(), name="leadership"))
     await _first_list(operator)
+    await operator.fleets.begin()
     keep_for_good()
     operator.ready.set()
 

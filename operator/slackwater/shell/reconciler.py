@@ -24,10 +24,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, is_out_of_date, matters, pace_after, still_refused
-from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import KafkaView
+from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out, write_status
@@ -38,10 +37,12 @@ from slackwater.shell.connection_status import kind_of_connection, report
 from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import Post, ToldRefusals
+from slackwater.shell.fleets import Fleets
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.marks import Marks
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.reports import Reports
+from slackwater.shell.sayings import Sayings
 from slackwater.shell.store import Key, Store, key_of
 from slackwater.shell.turns import Turns
 from slackwater.shell.unanswered import Unanswered, UnansweredStatus
@@ -55,7 +56,7 @@ _log = structlog.get_logger(__name__)
 class Reconciler:
     """Passes over groups; `reconcile` is called for one key by one worker at a time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what it passes on is the whole shell's
         self,
         api: Cluster,
         store: Store,
@@ -63,12 +64,14 @@ class Reconciler:
         advice: AdviceBook,
         now: Callable[[], float],
         witnesses: Sequence[Witness] = (),
+        fleets: Fleets | None = None,
     ) -> None:
         self._api = api
         self._store = store
         self._connections = connections
         self._now = now
-        self._gathering = Gathering(api, store, connections, advice, now)
+        self._gathering = Gathering(api, store, connections, advice, now, fleets)
+        self._sayings = Sayings(fleets)
         self._post = Post(api)
         claims = Claims(store, connections)
         self._deletion = Deletion(api, connections, claims, self._gathering.take_in, now, self._acted)
@@ -93,8 +96,7 @@ class Reconciler:
                 return await self._deletion.go_on(group, obj)
             return await self._go_on(key, group, obj)
         except InvalidSpec as error:
-            await self._reports.invalid(self._store.get(CONSUMER_GROUP, key) or obj, error)
-            return None
+            return await self._reports.invalid(self._store.get(CONSUMER_GROUP, key) or obj, error)
 
     async def _go_on(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
         """The pass over a group that is to stay. Raises InvalidSpec when what is remembered cannot be read."""
@@ -118,16 +120,19 @@ class Reconciler:
             world, status = await self._gathering.from_store(key, group)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
-        decided = await self._plan(world)
+        planned, decided = await self._plan(key, world)
         if matters(world, decided) or self._gathering.doubts(key, world):
             if (fresh := await self._read_again(key, world, status)) is None:
                 return AT_ONCE
             world, status = fresh
-            decided = await self._plan(world)
+            planned, decided = await self._plan(key, world)
+        world = planned
         await self._tell_of_unanswered(key, world, status, decided)
         refused = self._refusals.get(key)
         decided = still_refused(decided, refused)
         self._connections.set_motion(key, refused is None and in_motion(world, decided))
+        if not self._gathering.may_write(key, world, decided.memory):
+            return AT_ONCE
         await self._remember(key, world, decided, status)
         await self.turns.mine()
         for witness in self._witnesses:
@@ -142,16 +147,14 @@ class Reconciler:
             witness.saw(key, world, decided, done)
         if unfit is not None:
             raise unfit
-        if self._refusals.came_through(key, self._now(), tried=done is not None):
-            return AT_ONCE
-        if self._marks.were_written(key):
+        if any((self._marks.were_written(key), self._refusals.came_through(key, self._now(), tried=done is not None))):
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
 
-    async def _plan(self, world: World) -> Decision:
+    async def _plan(self, key: Key, world: World) -> tuple[World, Decision]:
         """Of a large spec, or a large group, a tenth of a second."""
         await self.turns.mine()
-        return plan(world)
+        return self._sayings.plan(key, world)
 
     async def _read_again(self, key: Key, world: World, status: Json) -> tuple[World, Json] | None:
         try:
@@ -179,7 +182,7 @@ class Reconciler:
 
     async def _remember(self, key: Key, world: World, decided: Decision, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""
-        status = compose_status(world, decided, before)
+        status = self._sayings.pruned(compose_status(world, decided, before), before)
         if status == before:
             await self._say(world.group, decided.notes, of_act=False)
             return
@@ -196,12 +199,12 @@ class Reconciler:
         await self._say(group, (*new, *decided.notes), of_act=False)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
-        def views() -> list[KafkaView]:
-            return self._connections.views(key_of(connection), self._now())
+        def worst() -> Unobserved | None:
+            return self._connections.worst_view(key_of(connection))
 
         try:
             certificates = self._connections.certificates(key_of(connection), self._now())
-            written = await report(self._api, connection, view, views, certificates, self._now())
+            written = await report(self._api, connection, view, worst, certificates, self._now())
         except ClusterFailed as error:
             _log.warning("connection_not_reported", connection=str(key_of(connection)), error=str(error))
             return  # no reason to leave the group alone
@@ -248,10 +251,11 @@ class Reconciler:
         What was written for it took long, and would take as long in each pass: that remembers the moment of its act."""
         fresh = await self._gathering.read_again(key, self.turns)
         if fresh is not None:
-            again = (await self._plan(fresh[0])).act
+            planned, decided = await self._plan(key, fresh[0])
+            again = decided.act
             same = again is not None and without_version(again) == without_version(act)
-            if again is not None and same and not is_out_of_date(fresh[0], again, self._now()):
-                return fresh[0], again
+            if again is not None and same and not is_out_of_date(planned, again, self._now()):
+                return planned, again
         _log.warning("look_out_of_date", group=str(key), act=kind_of(act))
         return world, None
 
@@ -278,13 +282,15 @@ class Reconciler:
 
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
-        self._deletion.forget(key)
-        self._post.forget(key)
-        self._companions.forget(key)
-        self._gathering.forget(key)
-        self._refusals.forget(key)
-        self._marks.forget(key)
-        self._told.forget(key)
-        self._unanswered.forget(key)
-        for witness in self._witnesses:
-            witness.forget(key)
+        for forget in (
+            *(self._deletion.forget, self._post.forget, self._companions.forget, self._gathering.forget),
+            *(
+                self._sayings.forget,
+                self._refusals.forget,
+                self._marks.forget,
+                self._told.forget,
+                self._unanswered.forget,
+            ),
+            *(witness.forget for witness in self._witnesses),
+        ):
+            forget(key)

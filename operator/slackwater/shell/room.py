@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
-from slackwater.api.kept import SMALL, CutSpec, PackedJson, weight_of_metadata, without_lists
+from slackwater.api.kept import SMALL, CutSpec, PackedJson, naming, weight_of_metadata, without_lists
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -52,7 +52,7 @@ class Room:
         self.release(namespace, name)
         if not self._fits(namespace, weight):
             problem = self._problem(weight)
-            return {**obj, "metadata": without_lists(metadata), "spec": NoRoom(obj.get("spec") or {}, problem)}
+            return {**obj, "metadata": without_lists(metadata), "spec": NoRoom(naming(obj.get("spec") or {}), problem)}
         if weight > SMALL:
             self._had.setdefault(namespace, {})[name] = weight - SMALL
         return obj

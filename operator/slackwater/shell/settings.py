@@ -15,6 +15,7 @@ from slackwater.api.sentences import remedy
 from slackwater.ports import Kind
 from slackwater.shell.leadership import LONGEST_LEASE_S
 from slackwater.shell.places import Place, parse_place
+from slackwater.shell.shown_groups import ALL, read_shown
 from slackwater.shell.store import WATCHED, Key
 
 PREFIX = "SLACKWATER_"
@@ -94,8 +95,8 @@ class Settings(BaseModel):
     """Partitions and members of all groups of one namespace together that are looked at, a fifth of it for groups that
     grow. Each takes a kilobyte. Large specs of the namespace's ConsumerGroups have a hundred bytes for each, too."""
     pod_namespace: Namespace | None = None
-    """Where the operator itself runs, and reads the Secrets of ClusterKafkaConnections. It uses none of these when
-    unset, and none where it works in some namespaces only."""
+    """Where the operator itself runs: ConsumerFleets there may reach into other namespaces. And it reads the Secrets of
+    ClusterKafkaConnections there; it uses none of these when unset, and none where it works in some namespaces only."""
     lease: Annotated[Key | None, BeforeValidator(_lease)] = None
     """The Lease whose holder acts, <namespace>/<name>, so that several replicas can run; without it this one acts."""
     lease_s: int = Field(15, ge=3, le=LONGEST_LEASE_S)
@@ -107,6 +108,9 @@ class Settings(BaseModel):
     metrics_readers: Literal["Anybody", "Authorized"] = "Anybody"
     """Who may read /metrics: whoever can connect; or whoever shows a token that may get /metrics, as a ClusterRole with
     that nonResourceURL allows."""
+    metrics_per_group: Annotated[str, AfterValidator(read_shown)] = ALL
+    """Which ConsumerGroups have series of their own in /metrics, three kilobytes each: All, Summary for none, or those
+    with all of these labels, <label>=<value> or <label>, with commas between them. The totals are of all groups."""
     log_format: Literal["auto", "json", "text"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -114,6 +118,13 @@ class Settings(BaseModel):
     def secrets_namespace(self) -> str:
         """Where the Secrets of ClusterKafkaConnections are; empty: none of these is used."""
         return self.pod_namespace or "" if not self.namespace else ""
+
+    @property
+    def own_fleets_in(self) -> str:
+        """The operator's own namespace, where it is not watched: its fleets are listed apart. Empty: it is, or it is
+        not known."""
+        own = self.pod_namespace or ""
+        return own if self.namespace and own not in self.namespace else ""
 
     @property
     def watched(self) -> tuple[Kind, ...]:

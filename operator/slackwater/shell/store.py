@@ -6,11 +6,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
+    CONSUMER_FLEET,
     CONSUMER_GROUP,
+    FLEET_CAMPAIGN,
     KAFKA_CONNECTION,
     POD,
     POD_DISRUPTION_BUDGET,
@@ -19,7 +21,8 @@ from slackwater.adapters.cluster.paths import (
     connection_place,
     place_of_connection,
 )
-from slackwater.adapters.cluster.translation import group_of, running_containers
+from slackwater.adapters.cluster.runs import told_of
+from slackwater.adapters.cluster.translation import group_of
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import moment
@@ -35,7 +38,17 @@ LABELLED: Final = (STATEFUL_SET, POD, SERVICE, POD_DISRUPTION_BUDGET)
 CONNECTIONS: Final = (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION)
 RIVALS: Final = 20
 """So many ConsumerGroups of one groupId in one namespace learn of each other at once, and not in their next pass."""
-WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, *LABELLED)
+WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, CONSUMER_FLEET, FLEET_CAMPAIGN, *LABELLED)
+LATER_KINDS: Final = (CLUSTER_KAFKA_CONNECTION, CONSUMER_FLEET, FLEET_CAMPAIGN)
+"""Their CRDs are newer than the others: without one, all else goes on."""
+TELLS_OF: Final = (CONSUMER_GROUP, CONSUMER_FLEET, FLEET_CAMPAIGN)
+
+
+class Listener(Protocol):
+    """Is told of each new version of a group, a fleet or a campaign; None: it is gone. It does not wait."""
+
+    def __call__(self, kind: Kind, key: Key, obj: Json | None) -> None: ...
+
 
 _Place = TypeVar("_Place", bound=Hashable)
 _Index = dict[_Place, set["Key"]]
@@ -64,16 +77,15 @@ class Store:
     """Objects by kind and key. An older version never replaces a newer one."""
 
     def __init__(self, now: Callable[[], float] = time.time, room: Room | None = None) -> None:
-        self._now = now
-        self._room = room or Room()
+        self._now, self._room = now, room or Room()
+        self.listener: Listener | None = None
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
         self._pods_of: _Index[Key] = {}
         self._claimants: _Index[str] = {}
-        """Kafka group id → the ConsumerGroups that claim it."""
+        self._claimants_in: _Index[tuple[str, str]] = {}
+        """Kafka group id, and with a namespace → the ConsumerGroups that claim it."""
         self._asked: dict[Key, Claimant] = {}
         """Found out once for each version of a ConsumerGroup, where somebody asks."""
-        self._claimants_in: _Index[tuple[str, str]] = {}
-        """(Kafka group id, namespace) → those of it."""
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
         self._newest: dict[Kind, int] = defaultdict(int)
@@ -90,6 +102,9 @@ class Store:
 
     def keys(self, kind: Kind) -> list[Key]:
         return list(self._objects[kind])
+
+    def count(self, kind: Kind) -> int:
+        return len(self._objects[kind])
 
     def pods_of(self, group: Key) -> list[Json]:
         pods = self._objects[POD]
@@ -130,6 +145,7 @@ class Store:
         obj = self._room.kept(kind, obj)
         self._objects[kind][key] = obj
         self._newest[kind] = max(self._newest[kind], _version(obj))
+        self._tell(kind, key, obj)
         before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
         if kind is CONSUMER_GROUP:
@@ -140,8 +156,7 @@ class Store:
             return (key, *self._claim(key, known, obj))
         if kind is POD:
             _move(self._pods_of, key, before, group)
-            told, now = self._told_running.get(key, {}), self._now()
-            self._told_running[key] = {container: told.get(container, now) for container in running_containers(obj)}
+            self._told_running[key] = told_of(obj, self._told_running.get(key, {}), self._now())
         if kind in CONNECTIONS:  # its status is ours: were that a reason to look, looking would give another
             return () if known is not None and _spec_of(known) == _spec_of(obj) else self.groups_using(key)
         return tuple(each for each in dict.fromkeys((before, group)) if each is not None)
@@ -153,6 +168,7 @@ class Store:
         if known is None or known["metadata"]["uid"] != obj["metadata"]["uid"]:
             return ()
         del self._objects[kind][key]
+        self._tell(kind, key, None)
         if kind is POD:
             self._told_running.pop(key, None)
         if kind in CONNECTIONS:
@@ -181,6 +197,10 @@ class Store:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
+
+    def _tell(self, kind: Kind, key: Key, obj: Json | None) -> None:
+        if self.listener is not None and kind in TELLS_OF:
+            self.listener(kind, key, obj)
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from threading import get_ident
+from typing import Any
+
 import pytest
 
+from slackwater.adapters.kafka import group_reader
+from slackwater.adapters.kafka.apart import MOST_AT_ONCE
 from slackwater.adapters.kafka.errors import Code
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import Observer
@@ -310,3 +315,21 @@ async def test_a_pass_without_topics_learns_where_the_brokers_are_all_the_same()
     for passes in (1, 2):
         observed((await reader_of(cluster).observe({"payments": frozenset()}))["payments"])
         assert cluster.remembered == passes
+
+
+@pytest.mark.parametrize("groups", [2, 1 + MOST_AT_ONCE // 4])
+async def test_what_many_small_groups_show_is_put_together_beside_the_event_loop(
+    groups: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_by: set[int] = set()
+    assembled = group_reader._assembled
+
+    def noted(*arguments: Any) -> GroupObservation:
+        made_by.add(get_ident())
+        return assembled(*arguments)
+
+    monkeypatch.setattr(group_reader, "_assembled", noted)
+    names = [f"g{number}" for number in range(groups)]
+    views = await observe(FakeCluster({name: FakeGroup(owned=OWNED) for name in names}), *names)
+    assert all(observed(views[name]).group_id == name for name in names)
+    assert (get_ident() in made_by) is (groups == 2)

@@ -18,12 +18,14 @@ from slackwater.core.world.observation import (
     GroupState,
     GroupType,
     KafkaView,
+    Member,
     PartitionOffsets,
     TopicPartition,
     Unobserved,
 )
 from tests.adapters.kafka.fake_facts import FakeFacts
 from tests.adapters.kafka.skipping_loop import run_skipping
+from tests.core.factories import member
 
 ORDERS = frozenset({"orders"})
 
@@ -38,6 +40,7 @@ class FakeReader:
         self.settings_asked: list[frozenset[str]] = []
         self.unreachable: set[str] = set()
         self.states: dict[str, GroupState] = {}
+        self.members: dict[str, tuple[Member, ...]] = {}
         self.bug: Exception | None = None
         self.closed = False
 
@@ -66,6 +69,7 @@ class FakeReader:
             began_at,
             self.states.get(group_id, GroupState.STABLE),
             GroupType.CLASSIC,
+            members=self.members.get(group_id, ()),
             partitions=partitions,
             offsets={partition: PartitionOffsets(1, 1) for partition in partitions},
         )
@@ -88,6 +92,24 @@ def test_groups_at_rest_share_their_passes_whenever_they_were_added() -> None:
 
         assert len(reader.passes) == 4
         assert {len(groups) for _, groups in reader.passes} == {5}
+
+    run_skipping(scenario())
+
+
+def test_what_members_turn_out_to_read_as_well_is_looked_at_at_once() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        reader.members["a"] = (member(0, assignment=frozenset({TopicPartition("a-counts-repartition", 0)})),)
+        observer = Observer(reader, lambda key: None, rest_interval_s=15)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        await asyncio.sleep(5)
+        view, _ = observer.latest("ns/a") or (None, None)
+        await observer.close()
+
+        assert isinstance(view, GroupObservation)
+        assert {partition.topic for partition in view.partitions} == {"orders", "a-counts-repartition"}
+        assert len(reader.passes) == 2
 
     run_skipping(scenario())
 

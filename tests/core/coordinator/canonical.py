@@ -203,7 +203,7 @@ def _memory_key(memory: RolloutMemory, ids: Mapping[str, int]) -> Hashable:
         memory.never_ran,
         memory.replicas,
         memory.canary,
-        None if step is None else (step.ordinal, step.made, before),
+        None if step is None else (step.ordinal, step.made, step.also, step.made_also, before),
         tuple(sorted((k, ids[r.member_id], r.restarted) for k, r in memory.released.items())),
         tuple(sorted((k, ids[h.member_id]) for k, h in memory.holders.items())),
         tuple(sorted((k, ids[m]) for k, m in memory.removed.items())),
@@ -258,7 +258,8 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
     history, memory, name = fleet.history, fleet.memory, pod.instance_id
     started = pod.started_at if pod.running else None
     last_change = max(pod.created_at, started or 0, pod.ended_at or 0)
-    made = memory.step is not None and memory.step.ordinal == pod.ordinal and pod.created_at >= memory.step.started_at
+    step = memory.step
+    made = step is not None and pod.ordinal in step.ordinals and pod.created_at >= step.started_at
     looked = history.observed_at is not None and history.observed_at >= last_change
     free_since: tuple[float | None, ...] = (history.departures.get(name),)
     free_since += (memory.released[name].released_at if name in memory.released else None,)
@@ -375,10 +376,10 @@ def _is_of(member_id: str, pod: Pod) -> bool:
 def _act_key(fleet: Fleet, ids: Mapping[str, int]) -> Hashable:
     act: Act | None = fleet.pending
     if isinstance(act, WriteWorkload):
-        where = (act.name, act.start, act.ordinal)
+        where = (act.name, act.start, act.ordinal, act.also)
         return (act.purpose, template_hash(act.template), act.replicas, act.partition, act.strategy, where)
     if isinstance(act, DeletePod):
-        return (act.name, any(pod.name == act.name and str(pod.uid) == act.uid for pod in fleet.pods))
+        return (act.name, act.cause, any(pod.name == act.name and str(pod.uid) == act.uid for pod in fleet.pods))
     if isinstance(act, (RemoveMembers, ReleaseMembers)):
         return (type(act).__name__, tuple(sorted((ref.instance_id, ids[ref.member_id]) for ref in act.members)))
     return type(act).__name__

@@ -56,6 +56,8 @@ class Client:
     warm: bool = False
     exits_when_fenced: bool = True
     """Else its process lives on, and does nothing."""
+    at_once: int = 1
+    """How many pods may be away at once because of the operator."""
 
     @property
     def offers(self) -> Mapping[Profile, tuple[str, ...]]:
@@ -223,6 +225,7 @@ def group_resource(client: Client, spec: Spec) -> ConsumerGroup:
             "stableFor": "1s",
             "rejoinTimeout": f"{REJOIN_TIMEOUT_S}s",
             **({"strategy": "WarmHandover", "onFailure": "Rollback"} if client.warm else {}),
+            **({"maxUnavailable": client.at_once} if client.at_once > 1 else {}),
         },
         template={"spec": {"containers": containers}},
     )

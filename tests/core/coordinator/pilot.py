@@ -13,6 +13,7 @@ from typing import Final
 from slackwater.core import plan as planning
 from slackwater.core.decision.acts import (
     Act,
+    Cause,
     DeletePod,
     DeleteWorkload,
     Purpose,
@@ -129,9 +130,10 @@ def die(fleet: Fleet) -> Fleet:
 
 
 def take_down(fleet: Fleet, pod: Pod) -> Fleet:
-    """Because of the operator a pod ends. Raises Broken when another one is down because of it."""
+    """Because of the operator a pod ends. Raises Broken when as many are down because of it as may be."""
     if fleet.is_member(pod):
-        if others := {o for o in fleet.taken if o < fleet.replicas} - {pod.ordinal}:
+        others = {o for o in fleet.taken if o < fleet.replicas} - {pod.ordinal}
+        if len(others) >= fleet.client.at_once:
             raise Broken(f"takes {pod.ordinal} down while {sorted(others)} are down because of it")
         fleet = replace(fleet, taken=fleet.taken | {pod.ordinal})
     return stop(fleet, pod)
@@ -172,9 +174,25 @@ def _judge(fleet: Fleet, act: Act) -> None:
             raise Broken(f"{act.purpose} of {act.ordinal} while {out} do not serve")
     if isinstance(act, WriteWorkload) and act.purpose is Purpose.LET_GO:
         _judge_letting_go(fleet, act)
-    deleted = [p for p in fleet.pods if isinstance(act, DeletePod) and (p.name, str(p.uid)) == (act.name, act.uid)]
-    if any(fleet.is_member(pod) for pod in deleted):  # whatever the cause: no doubt allows to delete one that serves
+    if isinstance(act, DeletePod):
+        _judge_deletion(fleet, act)
+
+
+def _judge_deletion(fleet: Fleet, act: DeletePod) -> None:
+    """No doubt allows to delete one that serves, whatever the cause, but for haste."""
+    deleted = [p for p in fleet.pods if (p.name, str(p.uid)) == (act.name, act.uid)]
+    if act.cause is Cause.TOGETHER:
+        _judge_haste(fleet, act)
+    elif any(fleet.is_member(pod) for pod in deleted):
         raise Broken(f"{act}, which serves")
+
+
+def _judge_haste(fleet: Fleet, act: DeletePod) -> None:
+    """Its controller would restart the pod, too, and knows that already."""
+    step, of = fleet.memory.step, fleet.sets[0]
+    let_go = of.settled and not of.on_delete and act.ordinal >= of.partition
+    if step is None or act.ordinal not in step.also or not let_go:
+        raise Broken(f"{act}, which was not let go")
 
 
 def _judge_letting_go(fleet: Fleet, act: WriteWorkload) -> None:

@@ -39,6 +39,8 @@ PURPOSES: Final = {
     Purpose.GIVE_UP: (True, True),
     Purpose.TAKE_BACK: (False, False),
     Purpose.FILL: (False, False),
+    Purpose.KEEP_CLAIMS: (False, False),
+    Purpose.SET_RETENTION: (False, False),
 }
 """Whether it takes down a pod that may work, and whether all gates have to hold."""
 CAUSES: Final = {
@@ -47,6 +49,7 @@ CAUSES: Final = {
     Cause.NOT_READY: True,
     Cause.INCOMPLETE: True,
     Cause.KEPT: True,
+    Cause.TOGETHER: False,
     Cause.RETRIED: True,
     Cause.FENCED: False,
     Cause.NOT_COME: False,
@@ -77,6 +80,7 @@ def test_a_pod_is_deleted_as_its_cause_is(cause: Cause) -> None:
     ("act", "kind"),
     [
         (DeleteWorkload("payments", "uid", ""), "delete statefulset"),
+        (DeleteWorkload("payments", "uid", "", orphans=True), "orphan pods"),
         (RemoveMembers((), ""), "remove members"),
         (ReleaseMembers((), ""), "release members"),
         (AlterGroupSettings({}), "alter group settings"),

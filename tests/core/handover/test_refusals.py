@@ -19,6 +19,7 @@ from tests.core.factories import group, members, observation, pod, workload, wor
 
 WARM: dict[str, Any] = {"rollout": {"strategy": "WarmHandover"}}
 CLAIM = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "orders-data"}}]}
+OWN_CLAIM = {"metadata": {"name": "state"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 CONTAINERS = [{"name": "consumer", "image": "consumer:v2"}]
 AT_REST = RolloutMemory(phase=RolloutPhase.COMPLETE)
 MODERN = replace(observation(members(0, 1, 2)), type=GroupType.CONSUMER, epoch=3, settings={})
@@ -42,6 +43,13 @@ def test_it_is_refused_with_the_way_out(of: Any, changes: dict[str, Any], why: s
     assert decided.hold.reason is Reason.HANDOVER_IMPOSSIBLE
     assert why in decided.hold.message
     assert "set rollout.strategy to InPlace" in decided.hold.message
+
+
+def test_claims_that_the_stateful_set_still_has_are_shared_by_nobody() -> None:
+    """Taken out of the spec in the same apply that asks for a warm handover."""
+    hold = may_not_begin(world(group=group(**WARM), workload=workload(fixed={"volumeClaimTemplates": [OWN_CLAIM]})))
+    assert hold is not None
+    assert "two pods cannot share the volume claim state: set rollout.strategy to InPlace" in hold.message
 
 
 REFUSED: dict[str, dict[str, Any]] = {

@@ -143,6 +143,19 @@ def test_each_library_gets_its_own_words(library: str, protocol: str, words: str
     assert variables(protocol, client={"library": library}).get(ASSIGNOR) == words
 
 
+def test_kafka_streams_gets_its_application_id_and_its_threads() -> None:
+    """It has its group's id from the one, and as many members as the other says."""
+    given = variables(client={"library": "KafkaStreams"}, groupId="counts", membersPerPod=2)
+    assert (given["KAFKA_APPLICATION_ID"], given["KAFKA_NUM_STREAM_THREADS"]) == ("counts", "2")
+    assert not {"KAFKA_APPLICATION_ID", "KAFKA_NUM_STREAM_THREADS"} & variables(client={"library": "Java"}).keys()
+
+
+def test_what_the_template_says_of_that_itself_stays() -> None:
+    own = template(env=("KAFKA_APPLICATION_ID", "KAFKA_NUM_STREAM_THREADS"))
+    given = variables(client={"library": "KafkaStreams"}, groupId="counts", membersPerPod=2, template=own)
+    assert (given["KAFKA_APPLICATION_ID"], given["KAFKA_NUM_STREAM_THREADS"]) == ("x", "x")
+
+
 def test_only_java_knows_max_poll_records() -> None:
     limited: dict[str, Any] = {"timeouts": {"maxPollRecords": 50}}
     assert variables(client={"library": "Java"}, **limited)["KAFKA_MAX_POLL_RECORDS"] == "50"

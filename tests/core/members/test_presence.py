@@ -31,7 +31,7 @@ from slackwater.core.members.presence import (
 )
 from slackwater.core.world.handover import Begun, Handover, Held, TakenOver
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -41,6 +41,7 @@ from slackwater.core.world.observation import (
     Unobserved,
 )
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     LONG_AGO,
@@ -79,6 +80,7 @@ RESTARTED = fresh_pod(2, age_s=20)
 STEP = Step(2, NOW - 21, {"payments-2": "payments-2-a"})
 JUST_RESTARTED = fresh_pod(2, age_s=1)
 STEP_JUST_NOW = Step(2, NOW - 3, {"payments-2": "payments-2-a"})
+WITH_OTHERS = replace(STEP_JUST_NOW, ordinal=5, also=(2,))
 GONE, BACK = at(30, members(0, 1)), at(0, NEW_MEMBER)
 MOVED = {p: PartitionOffsets(120, 120) for p in observation().partitions}
 TWO = tuple(member(2, instance_id=f"payments-2-{t}", member_id=f"id-{t}") for t in range(2))
@@ -96,6 +98,7 @@ TABLE = [
     ("its container does not run", seen(pod(2, started_at=None), at(0)), NO),
     ("restarted by us, old member id", seen(RESTARTED, at(30), at(0), step=STEP), NO),
     ("restarted by us, new member id", seen(JUST_RESTARTED, at(2), BACK, step=STEP_JUST_NOW), YES),
+    ("restarted with others, new member id", seen(JUST_RESTARTED, at(2), BACK, step=WITH_OTHERS), YES),
     ("and the operator saw nothing of it", seen(RESTARTED, at(0, NEW_MEMBER), step=STEP), UNKNOWN),
     ("and there was time for another process in between", seen(RESTARTED, at(30), BACK, step=STEP), UNKNOWN),
     ("and it was there before the pod", seen(JUST_RESTARTED, at(3), at(2, NEW_MEMBER), BACK, step=STEP), NO),

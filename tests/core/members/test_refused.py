@@ -20,7 +20,6 @@ from slackwater.core.world.memory import (
     Release,
     RolloutMemory,
     RolloutPhase,
-    Step,
     read_memory,
     write_memory,
 )
@@ -28,6 +27,7 @@ from slackwater.core.world.observation import GroupObservation, GroupType, Unobs
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,

@@ -6,9 +6,10 @@ import pytest
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.rejoined import marks_due
-from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, fresh_pod, member, members, observation, pod, watched, world
 

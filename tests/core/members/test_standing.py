@@ -11,8 +11,9 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.standing import find_halted, find_standing
 from slackwater.core.members.work import is_stalled
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, Unobserved
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, dynamic_member, folded, group, observation, owned_by, pod, tp, world
 from tests.core.members.returns import BEFORE_IT, STARTED, look, never_commits, one_stands, returned
@@ -128,6 +129,7 @@ HALTS: list[tuple[str, World, list[int]]] = [
     ("one has stood for ever", beside_one_that_stands(5000, 5000), [3]),
     ("one has what a transaction left", beside_one_that_stands(45, 50, came_ago_s=45), [3]),
     ("the next pod is under way", halting(*HALTED, step=replace(STEP, ordinal=0)), []),
+    ("it went together with another one", halting(*HALTED, step=replace(STEP, ordinal=0, also=(1,))), [3]),
     ("it is not known which pod was restarted last", halting(*HALTED, step=None), []),
     (
         "Kafka was out of sight meanwhile",

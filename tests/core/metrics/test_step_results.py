@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from slackwater.core.metrics.step_results import StepResult, step_result
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.step import Step
 
 FIRST = RolloutMemory(phase=RolloutPhase.PROGRESSING, started_at=100.0, step=Step(2, 110.0))
 

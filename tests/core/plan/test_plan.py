@@ -18,11 +18,12 @@ from slackwater.core.plan import plan
 from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.step import Step
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -616,6 +617,8 @@ def test_what_may_have_been_edited_is_written_again(known: dict[str, str]) -> No
         (Step(2, NOW - 2), {"partition": 3}, UpdateStrategy.ROLLING_UPDATE, 3),
         (Step(2, NOW - 2, made=True), {"partition": 2}, UpdateStrategy.ROLLING_UPDATE, 3),
         (None, {"partition": 2}, UpdateStrategy.ROLLING_UPDATE, 3),
+        (Step(2, NOW - 2, also=(1, 0)), {"partition": 0}, UpdateStrategy.ROLLING_UPDATE, 0),
+        (Step(2, NOW - 2, also=(1, 0), made_also=(0,)), {"partition": 0}, UpdateStrategy.ROLLING_UPDATE, 1),
         (Step(1, NOW - 2), {"strategy": UpdateStrategy.ON_DELETE}, UpdateStrategy.ON_DELETE, 3),
     ],
     ids=[
@@ -624,6 +627,8 @@ def test_what_may_have_been_edited_is_written_again(known: dict[str, str]) -> No
         "the operator died before it let the pod go",
         "its pod was made",
         "no step is in hand",
+        "several are let go",
+        "one of several was made",
         "out of order",
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -97,8 +98,8 @@ def _quantities_are_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the API server: what it keeps is not what was written."""
     write = StatefulSet.write
 
-    def rewritten(self: StatefulSet, act: WriteWorkload, now: float = 0.0) -> None:
-        write(self, act, now)
+    def rewritten(self: StatefulSet, act: WriteWorkload, *others: Any) -> None:
+        write(self, act, *others)
         self.template = json.loads(json.dumps(self.template).replace("1024Mi", "1Gi"))
 
     monkeypatch.setattr(StatefulSet, "write", rewritten)

@@ -14,9 +14,10 @@ from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.members.work import what_is_read
 from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made, note_what_pods_are
 from slackwater.core.world.made_with import ADOPTED, MadeWith
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, NOW, OLD, changed, observation, pod, workload, world
 from tests.core.handover.stories import over
@@ -213,6 +214,14 @@ def test_the_pod_in_hand_was_made(there: Pod | None, made: bool) -> None:
     step = note_pod_made(replace(given, all_pods=() if there is None else (there,))).memory.step
     assert step is not None
     assert step.made is made
+
+
+def test_each_of_several_pods_in_hand_was_made() -> None:
+    given = at(RolloutPhase.PROGRESSING, step=Step(2, NOW - 4.5, also=(1, 0)))
+    there = (pod(2, created_at=NOW - 3), pod(1), pod(0, created_at=NOW - 2))
+    step = note_pod_made(replace(given, all_pods=there)).memory.step
+    assert step is not None
+    assert (step.made, step.made_also) == (True, (0,))
 
 
 @pytest.mark.parametrize(

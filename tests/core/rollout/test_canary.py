@@ -14,6 +14,7 @@ from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, OLD, group, pod, workload, world
 
 ONE_THEN_TWO = [{"replicas": 1, "hold": "60s"}, {"replicas": 2}]
+SHARES = [{"percent": 1, "hold": "60s"}, {"percent": 99}]
 
 
 def at(updated: int, canary: Canary | None = None, phase: str = "Progressing", steps: Any = ONE_THEN_TWO) -> World:
@@ -30,6 +31,8 @@ def none_works(given: World) -> World:
 TABLE = [
     ("none is updated", at(0), None, None),
     ("the first is reached", at(1), Canary(0, NOW, replicas=1), Reason.CANARY_HOLD),
+    ("a share of the pods", at(1, steps=SHARES), Canary(0, NOW, replicas=1), Reason.CANARY_HOLD),
+    ("a share, rounded down", at(2, steps=SHARES), Canary(1, NOW, replicas=2), Reason.CANARY_HOLD),
     ("it is held", at(1, Canary(0, NOW - 59)), Canary(0, NOW - 59), Reason.CANARY_HOLD),
     ("it was held long enough", at(1, Canary(0, NOW - 60)), Canary(0, NOW - 60, passed=True), None),
     ("it was promoted", at(1, Canary(0, NOW - 5, passed=True)), Canary(0, NOW - 5, passed=True), None),
@@ -131,7 +134,9 @@ TABLE = [
 @pytest.mark.parametrize(("given", "canary", "reason"), [pytest.param(w, c, r, id=name) for name, w, c, r in TABLE])
 def test_canary(given: World, canary: Canary | None, reason: Reason | None) -> None:
     decided = canary_hold(given, workload())
-    assert decided.memory.canary == canary
+    found = decided.memory.canary
+    assert (found and replace(found, of=None)) == canary
+    assert found is None or found is given.memory.canary or found.of in (None, given.replicas)
     assert (decided.hold.reason if decided.hold is not None else None) == reason
 
 

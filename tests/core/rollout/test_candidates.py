@@ -15,7 +15,8 @@ from slackwater.core.rollout.candidates import (
     replaceable,
     step_with,
 )
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,

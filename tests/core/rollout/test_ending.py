@@ -11,8 +11,9 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail, what_next
 from slackwater.core.rollout.failure import Failure
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import TopicPartition
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, tp, world
 
@@ -103,3 +104,10 @@ def test_what_stands_by_the_versions_doing_is_remembered_with_its_step(
     given = rolling(wanted={"rollout": {"onFailure": on_failure}}, step=Step(2, 10.0), **GOOD)
     step = fail(given, replace(STUCK, halted=halted, ordinal=ordinal)).memory.step
     assert step == Step(2, 10.0, halted=noted)
+
+
+def test_of_several_the_one_that_failed_leads_from_then_on() -> None:
+    """Whatever comes next begins with that one."""
+    given = rolling(step=Step(2, 10.0, also=(1, 0), made=True), **GOOD)
+    step = fail(given, replace(STUCK, halted=(tp(3),), ordinal=1)).memory.step
+    assert step == Step(1, 10.0, halted=("orders-3",), also=(2, 0), made_also=(2,))

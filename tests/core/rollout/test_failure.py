@@ -12,9 +12,10 @@ from slackwater.core.rollout import excuses, failure
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.world.handover import Begun, Handover, Held, Over
 from slackwater.core.world.history import interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, Member, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import NotMade, Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -75,6 +76,12 @@ def never_made(said: str, *, at: float = NOW - 1, asks: Any = SMALL) -> World:
     return replace(given, last_good_template=SMALL, not_made=missing)
 
 
+def among_others(given: World) -> World:
+    """It was let go together with pod 1, which was made."""
+    step = replace(STEP, ordinal=1, also=(2,))
+    return given.remembering(replace(given.memory, step=step))
+
+
 def unready(*olds: Pod, new: Pod | None = None, **changes: object) -> World:
     """Pod 2 has the new version and is not Ready; the old ones are as given."""
     new = new or fresh_pod(2, 301, ready=False)
@@ -129,6 +136,7 @@ TABLE = [
     ("it was never made: a quota that refuses both versions", never_made(QUOTA), None),
     ("it was never made: it asks for more than the quota has", never_made(QUOTA, asks=LARGE), Reason.REJOIN_TIMEOUT),
     ("it was never made: a policy refuses it", never_made(DENIED), Reason.REJOIN_TIMEOUT),
+    ("one of several was never made: a policy refuses it", among_others(never_made(DENIED)), Reason.REJOIN_TIMEOUT),
     ("it was never made: the webhook is away", never_made(BROKEN, asks=LARGE), None),
     ("it was refused before this step", never_made(DENIED, at=NOW - 500), None),
     ("no node has room for what it asks for now", no_node(LARGE), Reason.REJOIN_TIMEOUT),

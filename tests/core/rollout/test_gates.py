@@ -31,7 +31,7 @@ from slackwater.core.world.claims import Claim
 from slackwater.core.world.handover import Begun, Handover, Held, Over
 from slackwater.core.world.history import GroupHistory, interrupted
 from slackwater.core.world.made_with import MadeWith
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -41,6 +41,7 @@ from slackwater.core.world.observation import (
     Unobserved,
 )
 from slackwater.core.world.pods import Pod, Sidecar
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -302,6 +303,8 @@ BY_RANGE = {
 }
 BOTH_TOPICS = observation().partitions | {tp(0, "refunds")}
 NEW_PODS = tuple(pod(ordinal, NEW) for ordinal in range(3))
+OLD_PODS = (pod(0), pod(1))
+WITH_OTHERS = RolloutMemory(step=Step(7, NOW - 31, {"payments-2": "payments-2-a"}, also=(2,)))
 A_THIRD = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="third")
 OWNED: list[Row] = [
     ("a topic that old pods do not read", world(kafka=observation(partitions=BOTH_TOPICS)), NOBODY, None),
@@ -323,6 +326,14 @@ OWNED: list[Row] = [
     ("by nobody, as all are down", world(kafka=EMPTY), EVERYBODY, None),
     ("it commits again", returned(commits=5, ends=5), NOBODY, None),
     ("it commits nothing although records came", returned(commits=0, ends=5), NOBODY, Reason.OFFSETS_NOT_MOVING),
+    (
+        "one that went together with another commits nothing",
+        changed(
+            replace(returned(commits=0, ends=5), memory=WITH_OTHERS), pods=(*OLD_PODS, fresh_pod(2, 30, revision=NEW))
+        ),
+        NOBODY,
+        Reason.OFFSETS_NOT_MOVING,
+    ),
     ("no records came", returned(commits=0, ends=0), NOBODY, None),
     ("it does not work, but is down", returned(commits=0, ends=5), frozenset({2}), None),
     ("owns nothing", replace(returned(5, 5), kafka=NOTHING), NOBODY, Reason.MEMBER_OWNS_NOTHING),
@@ -748,3 +759,18 @@ def test_a_group_that_has_been_calm_for_almost_long_enough_is_looked_at_in_time(
     hold = group_is_settled(given, kafka, NOBODY)
     assert hold is not None
     assert hold.recheck_s == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match PersistentVolume's node affinity.",
+        "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) had volume node affinity conflict.",
+        "0/3 nodes are available: 3 node(s) had no available volume zone.",
+    ],
+)
+def test_what_kubernetes_says_of_a_pod_whose_volume_is_on_a_full_node_is_repeated(said: str) -> None:
+    waiting = pod(1, ready=False, waiting="Unschedulable", waiting_message=said)
+    hold = first_refusal(world(pods=(pod(0), waiting, pod(2))), frozenset())
+    assert hold is not None
+    assert hold.message == f"pod payments-1 is not Ready (no room on the node that has its volume: {said})"

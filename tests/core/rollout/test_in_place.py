@@ -13,9 +13,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.rollout.in_place import next_move
-from slackwater.core.world.memory import Step
 from slackwater.core.world.observation import GroupState
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, OLD, folded, group, members, observation, pod, workload, world

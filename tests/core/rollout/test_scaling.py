@@ -21,10 +21,11 @@ from slackwater.core.rollout.scaling import (
     scale,
 )
 from slackwater.core.status.conditions import verdicts
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step, Upgrade, read_memory, write_memory
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Upgrade, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -122,6 +123,11 @@ ONE_TRIED = (*members(0, 1), member(2, "b"))
         pytest.param(asked_for_more(LAG, kafka=observation(ONE_TRIED, lag=101), memory=MADE, **HALF), 5, id="lag"),
         pytest.param(
             asked_for_more({"annotations": {PAUSE: ""}}, memory={"step": Step(2, NOW - 100)}, **HALF), 2, id="in hand"
+        ),
+        pytest.param(
+            asked_for_more({"annotations": {PAUSE: ""}}, memory={"step": replace(MADE["step"], also=(1,))}, **HALF),
+            2,
+            id="one of several in hand",
         ),
     ],
 )

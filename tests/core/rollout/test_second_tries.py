@@ -13,8 +13,9 @@ from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.rollout.candidates import incomplete
 from slackwater.core.rollout.in_place import next_move
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, read_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
 from slackwater.core.world.pods import NotMade
+from slackwater.core.world.step import Step
 from tests.core.factories import (
     NEW,
     NOW,

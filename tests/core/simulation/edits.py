@@ -104,6 +104,7 @@ EDITS: Final[Mapping[str, Draw]] = {
     "timeouts.objective": one_of(
         "timeouts.objective", {"recoverWithin": "30s", "needlessRebalancesPerMonth": 1.0}, None
     ),
+    "timeouts.warmUp": one_of("timeouts.warmUp", "1m", None),
     "rollout.strategy": one_of("rollout.strategy", "InPlace", "WarmHandover"),
     "rollout.handover": one_of("rollout.handover", "Overlapping", "Predictive"),
     "rollout.surgeTimeout": one_of("rollout.surgeTimeout", "15s", None),
@@ -120,6 +121,12 @@ EDITS: Final[Mapping[str, Draw]] = {
 NEVER_EDITED: Final[Mapping[str, str]] = {
     "groupId": "it cannot be changed: the API server refuses that, as tests/e2e show",
     "connectionRef.kind": "no decision tells one kind from the other: tests/shell, tests/e2e/rights",
+    "rollout.maxUnavailable": "histories' seeds go on meaning what they mean: test_several plays them with it",
+    "rollout.canary.percent": "likewise: test_several",
+    "volumeClaimTemplates.metadata.name": "likewise: test_volumes",
+    "volumeClaimTemplates.spec.accessModes": "likewise: test_volumes",
+    "persistentVolumeClaimRetentionPolicy.whenDeleted": "likewise: test_volumes",
+    "persistentVolumeClaimRetentionPolicy.whenScaled": "likewise: test_volumes",
     "readinessGate": "the simulation's pods have no conditions: tests/core/members/test_rejoined.py, tests/e2e/rights",
     "disruptionBudget.enabled": "no decision sees the budget: tests/shell/test_reconciler_beside.py",
     "disruptionBudget.maxUnavailable": "likewise: tests/core/manifests",

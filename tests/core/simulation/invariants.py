@@ -11,7 +11,7 @@ from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.world import World
 from tests.core.coordinator.model import Awaits
 from tests.core.simulation.outside import Outside
-from tests.core.simulation.stateful_set import SimulatedPod
+from tests.core.simulation.stateful_set import SimulatedPod, hash_of
 
 COMMITS_SEEN_S = 10.0
 """Whoever looks for so long has seen each partition get on."""
@@ -38,6 +38,10 @@ class Invariants:
     """A handover began then, for whose pod there has been no room for `surgeTimeout`."""
     watched_since: float = 0.0
     """Since when the operator has looked at the group, without a gap."""
+    most_away: int = 1
+    """How many pods may be away because of us: the most that people have allowed since none was."""
+    served: set[str] = field(default_factory=set)
+    """Templates with which a pod has served."""
     goes_back: bool = False
     """From a version that has failed, or was given up: that its pods consume nothing is no reason to keep them."""
 
@@ -49,9 +53,12 @@ class Invariants:
                 self.served_at[pod.ordinal] = self.outside.now
                 self.taken.pop(pod.ordinal, None)
                 self.were_down.discard(pod.ordinal)
+            if self.outside.serves(pod):
+                self.served.add(pod.template_hash)
         wanted = self._wanted()
         for ordinal in [o for o in self.taken if o not in wanted]:
             del self.taken[ordinal]
+        self.most_away = max(self.outside.most_away, self.most_away if self.taken else 1)
 
     def before_act(self, world: World, decided: Decision) -> None:
         """Every gate holds before an act that asks them; a pod that serves goes only while all others serve.
@@ -80,17 +87,27 @@ class Invariants:
         if not act.disruptive or pod is None or not self.outside.serves(pod):
             return
         if isinstance(act, DeletePod):
-            has_its_id = (
-                each.version.id_of == pod.ordinal for each in self.outside.pods if each.ordinal != pod.ordinal
-            )
-            may_be_fenced = act.cause is Cause.FENCED and (pod.uid in self.outside.nobody_knows or any(has_its_id))
-            lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
-            if lacks or (act.cause is Cause.KEPT and self._is_kept(pod)):
-                self._all_others_serve(pod)
-            elif not (pod.version.stays_s is not None or may_be_fenced or self._has_nothing(pod)):
-                raise Broken(f"deletes {pod}, which serves: {act.why}")
+            self._before_a_deletion(world, act, pod)
         elif not self.forced:
             self._all_others_serve(pod)
+
+    def _before_a_deletion(self, world: World, act: DeletePod, pod: SimulatedPod) -> None:
+        """Of a pod that serves."""
+        if act.cause is Cause.TOGETHER and self._is_let_go(world, pod):
+            return  # how many are away, `taken_down` counts
+        has_its_id = (each.version.id_of == pod.ordinal for each in self.outside.pods if each.ordinal != pod.ordinal)
+        may_be_fenced = act.cause is Cause.FENCED and (pod.uid in self.outside.nobody_knows or any(has_its_id))
+        lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
+        if lacks or (act.cause is Cause.KEPT and self._is_kept(pod)):
+            self._all_others_serve(pod)
+        elif not (pod.version.stays_s is not None or may_be_fenced or self._has_nothing(pod)):
+            raise Broken(f"deletes {pod}, which serves: {act.why}")
+
+    def _is_let_go(self, world: World, pod: SimulatedPod) -> bool:
+        """By a write that named it, and that its controller has read."""
+        of, step = self.outside.sets[pod.workload], world.memory.step
+        named = step is not None and pod.ordinal in step.also
+        return named and of.partition <= pod.ordinal and of.observed_generation == of.generation
 
     def _has_nothing(self, pod: SimulatedPod) -> bool:
         """It owns no partition of the topics that are asked for, and the group is not about to give it one, or its
@@ -140,10 +157,12 @@ class Invariants:
             return
         self.restarts += 1
         others = [o for o in self.taken if o != pod.ordinal and not self._may_be_down(o)]
-        if others and not self.forced:
+        if len(others) >= self.most_away and not self.forced:
             raise Broken(f"takes {pod.ordinal} down while {others} are down because of us")
         self.taken[pod.ordinal] = pod
         of = self.outside.sets[pod.workload]
+        if others and not self.forced and hash_of(of.revisions[of.update_revision]) not in self.served:
+            raise Broken(f"takes {pod.ordinal} down for a version of which no pod has served yet")
         the_same = of.revisions[pod.revision] == of.revisions[of.update_revision]
         tried_again = self.retries and self._lacks_what_is_asked_for(pod)
         if the_same and pod.uid not in self.outside.nobody_knows and not tried_again:

@@ -8,6 +8,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final
 
+from slackwater.api.amounts import amount_of
 from slackwater.api.annotations import ABORT, FORCE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
@@ -22,6 +23,7 @@ from slackwater.core.decision.acts import (
     RemoveMembers,
     WriteWorkload,
 )
+from slackwater.core.manifests.objects import stateful_set
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
 from slackwater.core.world.observation import KafkaView
@@ -242,6 +244,10 @@ class Outside:
             case DeletePod():
                 for each in self.sets.values():
                     each.delete(act.ordinal, act.uid, self.now)
+            case DeleteWorkload(orphans=True):
+                found = self.sets[act.name].seen()
+                if found is not None and found.uid == act.uid:
+                    self.orphan(act.name)
             case DeleteWorkload():
                 self.sets[act.name].delete_whole(act.uid, self.now, act.keeps)
             case RemoveMembers():
@@ -249,7 +255,11 @@ class Outside:
             case ReleaseMembers():
                 self.broker.release(act.members, self.now)
             case WriteWorkload():
-                self.sets[act.name].write(act, self.now)
+                found = self.sets[act.name].seen()
+                remaking = read_memory(self.status).remaking
+                before = remaking.fixed if remaking is not None else {}
+                fixed = found.fixed if found is not None else before
+                self.sets[act.name].write(act, self.now, stateful_set(self.group(), act, fixed)["spec"])
             case AlterGroupSettings() | DeleteGroup() | LetGo():
                 raise AssertionError("no simulated group has settings of its own, and none is deleted")
 
@@ -292,6 +302,13 @@ class Outside:
 
     def image(self, pod: SimulatedPod) -> str:
         return _version_name(self.revisions[pod.revision])
+
+    @property
+    def most_away(self) -> int:
+        """How many pods people let be away at once."""
+        rollout = self.spec.get("rollout") or {}
+        pods = max(self.spec.get("replicas", 1), read_memory(self.status).replicas or 0)
+        return amount_of(rollout.get("maxUnavailable", 1), pods)
 
     @property
     def wanted_version(self) -> str:

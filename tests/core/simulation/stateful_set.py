@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.core.decision.acts import WriteWorkload
+from slackwater.core.manifests.claims import names_of_claims
 from slackwater.core.world.identity import instance_id
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, profile_in
@@ -58,7 +60,11 @@ class SimulatedPod:
     ran_since: float | None = None
     """When the run that ended then had started."""
     fenced_at: float | None = None
+    starting: bool = False
+    up_since: float | None = None
     template_hash: str = ""
+    volumes: frozenset[str] = frozenset()
+    """Those that it has a claim for."""
     gone_at: float | None = None
     """When a deleted pod will have ended."""
     lost: bool = False
@@ -75,6 +81,8 @@ class SimulatedPod:
             ready=self.ready,
             ready_changed_at=None if self.ready_changed_at is None else float(int(self.ready_changed_at)),
             started_at=None if self.started_at is None else float(int(self.started_at)),
+            starting=self.starting,
+            up_since=self.up_since,
             restarts=self.restarts,
             waiting=self.waiting,
             terminating=self.gone_at is not None,
@@ -123,13 +131,24 @@ class SimulatedPod:
         if self.version.joins and ran_s >= self.version.join_s:
             self._join(now, broker)
         self._lose_a_thread(ran_s)
+        self._restore(ran_s, now)
+
+    def _restore(self, ran_s: float, now: float) -> None:
+        if self.version.restores_s is None:
+            return
+        was_starting, self.starting = self.starting, ran_s < self.version.restores_s
+        if was_starting and not self.starting:
+            self.up_since = now
+        for process in self.processes:
+            process.consumes = self.version.consumes and not self.starting
 
     def crash(self, now: float) -> None:
         self.end_process()
         self.ended_at, self.ran_since, self.fenced_at = now, self.started_at, None
         self.set_ready(False, now)
         self.restarts += 1
-        self.started_at = None
+        self.started_at = self.up_since = None
+        self.starting = False
         self.waiting = "CrashLoopBackOff"
         self.start_due = now + min(LONGEST_BACKOFF_S, 5.0 * 2 ** (self.restarts - 1))
 
@@ -215,6 +234,14 @@ class StatefulSet:
         self.lost: set[str] = set()
         """Of these, what nobody can read any more."""
         self.template: Json = {}
+        self.claims: list[Json] = []
+        """Its volumeClaimTemplates, which nobody can change."""
+        self.retention: Mapping[str, str] = {}
+        self.fixed: Json = {"serviceName": NAME}
+        self.kept_claims: set[str] = set()
+        """The PersistentVolumeClaims that there are."""
+        self.owned_claims: set[str] = set()
+        """Of these, what goes with the StatefulSet."""
         self.replicas = self.partition = self.generation = self.observed_generation = 0
         self.strategy = UpdateStrategy.ROLLING_UPDATE
         self.current_revision = self.update_revision = ""
@@ -244,8 +271,12 @@ class StatefulSet:
             as_written=not self.edited,
             start=self.start,
             created_at=float(int(self.created_at)),
-            fixed={"podManagementPolicy": "OrderedReady"} if self.in_order else {},
+            fixed={**self.fixed, **self._order(), **({"volumeClaimTemplates": self.claims} if self.claims else {})},
+            retention=self.retention,
         )
+
+    def _order(self) -> Json:
+        return {"podManagementPolicy": "OrderedReady"} if self.in_order else {}
 
     def delete_whole(self, uid: str, now: float, keeps: Collection[str] = ()) -> None:
         """Delete exactly this object, and its pods with it; and its revisions, unless one that `keeps` names is one of
@@ -261,16 +292,25 @@ class StatefulSet:
     def orphan(self) -> None:
         """Delete the object alone; one of its name takes its pods back."""
         self.exists = False
+        self.kept_claims -= self.owned_claims
+        self.owned_claims = set()
         self.replicas = self.partition = self.start = 0
         self.current_revision = self.update_revision = ""
 
-    def write(self, act: WriteWorkload, now: float = 0.0) -> None:
-        """Server-side apply; raises Conflict unless the object is the one that was looked at."""
+    def write(self, act: WriteWorkload, now: float = 0.0, spec: Json = MappingProxyType({})) -> None:
+        """Server-side apply; raises Conflict unless the object is the one that was looked at. `spec`: as it is sent."""
         if act.resource_version != (str(self.version) if self.exists else ""):
             raise Conflict
+        claims = list(spec.get("volumeClaimTemplates", ()))
         if not self.exists:
             self.created_at, self._made = now, self._made + 1
+            self.claims, self.fixed = claims, {"serviceName": spec.get("serviceName", NAME)}
+        assert claims == self.claims, "updates to statefulset spec for fields other than … are forbidden"
         before = (self.exists, self.start, self.replicas, self.partition, self.strategy, self.template)
+        before_retention, self.retention = self.retention, spec.get("persistentVolumeClaimRetentionPolicy", {})
+        if before_retention != self.retention:
+            self.generation += 1
+            self.version += 1
         self.replicas, self.partition, self.strategy = act.replicas, act.partition, act.strategy
         self.template, self.exists, self.start, self.edited = self._applied(act.template), True, act.start, False
         if before != (self.exists, self.start, self.replicas, self.partition, self.strategy, self.template):
@@ -312,9 +352,14 @@ class StatefulSet:
         self.update_revision = self._revision()
         self.current_revision = self.current_revision or self.update_revision
         wanted = self._wanted()
+        if any(set(names_of_claims(self.claims)) - pod.volumes for pod in self.pods.values()):
+            return  # it would give the pod a volume, is refused, and does nothing else
+        self._own_claims()
         for ordinal in filter(self._may_be_made, wanted.missing(self._seen())):
             self.pods[ordinal] = self._make(ordinal, wanted.revision_of(ordinal), now)
         for ordinal in wanted.surplus(self._seen()):
+            if self.retention.get("whenScaled") == "Delete":
+                self.kept_claims -= self._claims_of(ordinal)
             self.delete(ordinal, self.pods[ordinal].uid, now)
         all_ready = all(map(self._is_ready, self.ordinals))
         blocked = (self.counts_unavailable or self.in_order) and not all_ready
@@ -358,6 +403,7 @@ class StatefulSet:
         template = self.revisions[revision]
         version, profile = version_of(template), profile_in(template)
         uid = str(next(self._uids))
+        self.kept_claims |= self._claims_of(ordinal)
         return SimulatedPod(
             self.name,
             ordinal,
@@ -368,8 +414,23 @@ class StatefulSet:
             _is_static(template),
             now,
             start_due=now + version.pull_s,
-            template_hash=template["metadata"]["annotations"][HASH_ANNOTATION],
+            template_hash=hash_of(template),
+            volumes=frozenset(names_of_claims(self.claims)),
         )
+
+    def _claims_of(self, ordinal: int) -> set[str]:
+        return {f"{name}-{self.name}-{ordinal}" for name in names_of_claims(self.claims)}
+
+    def _own_claims(self) -> None:
+        """With `whenDeleted: Delete` they belong to it, and go with it: also where it goes without its pods, if the
+        garbage collector has not seen yet whose they are."""
+        self.owned_claims = set(self.kept_claims) if self.retention.get("whenDeleted") == "Delete" else set()
+
+
+def hash_of(template: Json) -> str:
+    """As the operator has written it down."""
+    name: str = template["metadata"]["annotations"][HASH_ANNOTATION]
+    return name
 
 
 def _is_static(template: Json) -> bool:

@@ -40,6 +40,8 @@ class Version:
     """From the container's start; the last of its consumers commits nothing any more, and stays in the group."""
     topics: tuple[str, ...] | None = None
     """What its consumers subscribe to; None: everything that there is."""
+    restores_s: float | None = None
+    """From the container's start, its startup probe goes on, and it is in the group and consumes nothing."""
     stays_s: float | None = None
     """It leaves the group and joins again after so long, for ever."""
 

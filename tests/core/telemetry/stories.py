@@ -13,9 +13,10 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.telemetry.sight import PodEnd, Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, changed, members, observation, pod, world
 

@@ -14,8 +14,9 @@ from slackwater.core.telemetry.causes import CLUES, with_reason
 from slackwater.core.telemetry.lives import Episode
 from slackwater.core.telemetry.sight import PodEnd, Sight
 from slackwater.core.world.handover import Begun, Handover, Held
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.step import Step
 from tests.core.factories import NEW, NOW, OLD, group, pod, workload, world
 
 R: Final = RestartReason
@@ -37,6 +38,7 @@ EPISODE: Final = Episode(
     stopped_at=NOW,
 )
 LAST_STEP: Final = RolloutMemory(step=Step(2, NOW - 1, {"payments-2": "payments-2-a"}))
+OF_SEVERAL: Final = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=Step(5, NOW - 1, {}, also=(3, 2)))
 ITS_ORDINAL: Final = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=Step(2, NOW - 1, {}))
 DRAINS: Final = RolloutMemory(
     upgrade=Upgrade(Profile.EAGER, StrategyName.DRAIN_CUTOVER, (Profile.COOPERATIVE,), step=1)
@@ -72,6 +74,7 @@ TABLES: Final[dict[str, list[Row]]] = {
     ],
     "was_taken_down": [
         ("its ordinal's step", sight(ITS_ORDINAL), EPISODE, R.ROLLOUT),
+        ("the step of several", sight(OF_SEVERAL), EPISODE, R.ROLLOUT),
         ("no rollout is under way", sight(replace(ITS_ORDINAL, phase=RolloutPhase.COMPLETE)), EPISODE, None),
         ("another ordinal's step", sight(ITS_ORDINAL), replace(EPISODE, ordinal=1), None),
         ("it ended before the step", sight(ITS_ORDINAL), replace(EPISODE, stopped_at=NOW - 3), None),

@@ -41,6 +41,7 @@ def seen(recommended: Any = None, **changes: Any) -> World:
 
 SHOWN_ONLY: list[tuple[str, World, Reason]] = [
     ("too few restarts", seen(status=AdviceStatus.NOT_ENOUGH_DATA), Reason.NOT_ENOUGH_DATA),
+    ("too short a time", seen(status=AdviceStatus.NOT_ENOUGH_TIME), Reason.NOT_ENOUGH_TIME),
     ("the objective cannot be met", seen(status=AdviceStatus.INFEASIBLE), Reason.OBJECTIVE_INFEASIBLE),
     ("today's is best", seen(status=AdviceStatus.KEEP_TODAY), Reason.AS_RECOMMENDED),
     ("older than two weeks", seen(as_of=NOW - 15 * DAY), Reason.RECOMMENDATION_STALE),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.pods import NotMade
+from slackwater.core.world.step import Step
 from tests.core.factories import NOW, pod, world
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement
 from slackwater.core.world.history import CLOCK_SET_BACK_S
 from slackwater.core.world.memory import (
@@ -13,13 +14,15 @@ from slackwater.core.world.memory import (
     LastHolder,
     Release,
     RolloutMemory,
-    Step,
     Upgrade,
 )
 from slackwater.core.world.pods import Run
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.remaking import Remaking
 from slackwater.core.world.set_back import not_in_the_future
+from slackwater.core.world.step import Step
+from slackwater.core.world.turn import TurnRecord
 from tests.core.factories import NOW
 
 HELD = Held({"payments-0": "a"}, Run("uid", NOW + 3600, 0))
@@ -41,7 +44,12 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "upgrade": RolloutMemory(upgrade=replace(upgrade, stopped_at=at)),
         "released": RolloutMemory(released={"payments-1": Release("a", at, tries=3)}),
         "refused": RolloutMemory(refused={"payments-1": Refusal(at, 2, uid="uid", started_at=NOW + 3600)}),
+        "remaking": RolloutMemory(remaking=Remaking("claims", at)),
         "holders": RolloutMemory(holders={"payments-1": LastHolder("a", at)}),
+        "turn.asked_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, at)),
+        "turn.given_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, at)),
+        "turn.done_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, NOW - 98, at)),
+        "turn.tried_since": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, tried_since=at)),
         "handover.started_at": handed_over(at),
         "handover.alone_since": handed_over(alone_since=at),
     }[field]
@@ -58,6 +66,11 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "released",
         "refused",
         "holders",
+        "remaking",
+        "turn.asked_at",
+        "turn.given_at",
+        "turn.done_at",
+        "turn.tried_since",
         "handover.started_at",
         "handover.alone_since",
     ],

@@ -11,12 +11,15 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from slackwater.api.consumer_group import Membership
+from slackwater.api.fleet_budgets import MoveReason
+from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.behind import behind
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover import Begun, Handover, Held
+from slackwater.core.world.inherited import Pin
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import (
     Canary,
@@ -24,7 +27,6 @@ from slackwater.core.world.memory import (
     Release,
     RolloutMemory,
     RolloutPhase,
-    Step,
     Upgrade,
     read_memory,
     write_memory,
@@ -34,8 +36,12 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.remaking import Remaking
 from slackwater.core.world.settings import Setting
+from slackwater.core.world.step import Step
+from slackwater.core.world.took import Took, with_another
 from slackwater.core.world.tuning import Tuning
+from slackwater.core.world.turn import TurnRecord
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, changed, dynamic_member, group, member, observation, pod, workload, world
@@ -197,6 +203,7 @@ def test_a_function_of_a_world_is_asked_once_for_each() -> None:
 
 MOMENTS = st.floats(1e9, 4e9).map(lambda value: moment(timestamp(value)))
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
+FLOATS = st.floats(0.0, 1e6)
 HALTED = st.lists(WORDS, max_size=2).map(tuple)
 STEPS = st.builds(
     Step,
@@ -290,6 +297,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "never_ran": st.booleans(),
     "seen_in": st.none() | WORDS,
     "tells_addresses": st.booleans(),
+    "stood_still": st.booleans(),
     "session_bounds": st.none() | st.builds(Bounds, st.integers(0, 10**6), st.integers(0, 10**6)),
     "group_settings": st.dictionaries(WORDS, WORDS, max_size=2),
     "released": st.dictionaries(WORDS, st.builds(Release, WORDS, MOMENTS, st.booleans()), max_size=2),
@@ -301,10 +309,34 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "claimed": st.none() | st.builds(Claimed, WORDS, MOMENTS),
     "outranked": st.none() | st.builds(Outranked, st.none() | MOMENTS),
     "tuning": TUNINGS,
+    "inherited": st.dictionaries(
+        st.sampled_from(PinnedField), st.builds(Pin, st.booleans() | st.integers(1, 9) | WORDS, WORDS), max_size=2
+    ),
     "step": st.none() | STEPS,
     "handover": st.none() | HANDOVERS,
     "canary": st.none() | CANARIES,
     "put_back": st.none() | PUT_BACKS,
+    "remaking": st.none() | st.builds(Remaking, WORDS, MOMENTS, WORDS, st.dictionaries(WORDS, WORDS, max_size=2)),
+    "turn": st.none()
+    | st.builds(
+        TurnRecord,
+        st.sampled_from(MoveReason),
+        MOMENTS,
+        st.none() | MOMENTS,
+        st.none() | MOMENTS,
+        WORDS,
+        st.none() | st.integers(0, 9),
+        WORDS,
+        st.integers(0, 9),
+        st.booleans(),
+    ),
+    "took": st.none()
+    | st.builds(
+        with_another,
+        st.none() | st.builds(Took, st.integers(1, 9), FLOATS, FLOATS, st.lists(FLOATS, max_size=5).map(tuple)),
+        st.integers(1, 99),
+        FLOATS,
+    ),
     "message": WORDS,
     "commands": st.dictionaries(WORDS, WORDS, max_size=2),
 }

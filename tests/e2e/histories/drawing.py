@@ -61,7 +61,7 @@ FIELDS: Final[Mapping[str, Draw]] = {
     "objective": _one_of({"recoverWithin": "30s", "needlessRebalancesPerMonth": 1}, None),
     "stableFor": _one_of("0s", "1s"),
     "onFailure": _one_of("Pause", "Rollback"),
-    "canary": _one_of([{"replicas": 1}], [{"replicas": 1, "hold": "2s"}], None, None),
+    "canary": _one_of([{"replicas": 1}], [{"replicas": 1, "hold": "2s"}], [{"percent": 50}], None, None),
     "maxLag": _one_of({"absolute": 100_000}, {"growth": 100_000}, None),
     "strategy": _one_of("InPlace", "WarmHandover"),
     "handover": _one_of("Overlapping", "Predictive"),
@@ -79,6 +79,10 @@ NEVER_EDITED: Final[Mapping[str, str]] = {
     "connectionRef.kind": "tests/e2e/rights",
     "protocol.upgradeFrom": "of Kafka Streams only",
     "protocol.profiles": "of library Other only",
+    "rollout.maxUnavailable": "its two pods go one after the other: tests/core/simulation/test_several.py",
+    "timeouts.warmUp": "tests/core/simulation plays it: no pod differs by it",
+    "volumeClaimTemplates": "the sandbox's consumer keeps nothing: tests/core/simulation/test_volumes.py",
+    "persistentVolumeClaimRetentionPolicy": "likewise",
     "rollout.rejoinTimeout": "as long as this machine takes to start a pod",
 }
 """Path in the spec → why no history edits it, or what is below it."""

@@ -17,6 +17,7 @@ from tests.e2e.stage.waiting import wait_for
 
 BEFORE: Final = "0.0.9"
 TODAY: Final = str(yaml.safe_load((CHART / "Chart.yaml").read_text())["version"])
+FLEET_KINDS: Final = ("consumerfleets", "fleetcampaigns")
 _LOG_LEVEL: Final = """\
             - name: SLACKWATER_LOG_LEVEL
               value: {{ .Values.log.level | quote }}
@@ -32,6 +33,14 @@ def chart_before(folder: Path) -> Path:
     deployment = chart / "templates" / "deployment.yaml"
     assert _LOG_LEVEL in deployment.read_text(), "say again what stands for the release before"
     deployment.write_text(deployment.read_text().replace(_LOG_LEVEL, ""))
+    return chart
+
+
+def chart_without_fleets(folder: Path) -> Path:
+    """As before there were any: without their types. By its rights today's operator may read them."""
+    chart = chart_before(folder)
+    for plural in FLEET_KINDS:
+        (chart / "files" / "crds" / f"slackwater.dev_{plural}.yaml").unlink()
     return chart
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -24,6 +24,8 @@ from tests.e2e.upgrades.upgrades import RDKAFKA
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
 NAME: Final = "orders"
+FLEET: Final = "platform"
+CAMPAIGN: Final = "all-again"
 REPLICAS: Final = 2
 DASHBOARD: Final = json.loads((CHART / "dashboards" / "slackwater.json").read_text(encoding="utf-8"))
 QUERIES: Final = {
@@ -73,6 +75,10 @@ def group(stage: Stage) -> Json:
     return stage.group(NAME, client=RDKAFKA, replicas=REPLICAS, timeouts=timeouts, protocol=protocol)
 
 
+def of_fleets(kind: str, name: str, **spec: Any) -> Json:
+    return {"apiVersion": "slackwater.dev/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
 def recommendation(stage: Stage) -> str:
     """A line of a file of them."""
 
@@ -96,9 +102,15 @@ def recommendation(stage: Stage) -> str:
     ).message()
 
 
+def is_over(stage: Stage) -> bool:
+    campaign = stage.cluster.get("fleetcampaign", CAMPAIGN) or {}
+    return bool(campaign.get("status", {}).get("phase") == "Succeeded")
+
+
 @pytest.fixture(scope="module")
 def seen(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
-    """Watched by Prometheus: a rollout, a rebalance, and the beginning of an upgrade that is then held."""
+    """Watched by Prometheus: a rollout in a fleet, a rebalance, a campaign, and the beginning of an upgrade, which is
+    then held, as its fleet is."""
     folder = tmp_path_factory.mktemp("dashboard")
     recommended = folder / "recommendations"
     recommended.write_text(recommendation(stage))
@@ -111,17 +123,23 @@ def seen(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[See
     stage.operator.wait_ready()
     with prometheus(stage.operator.port, folder) as watching:
         found = Seen(stage.cluster.namespace, watching)
+        fleet = {"selector": {}, "budgets": [{"name": "all", "max": 1}], "settleFor": "0s"}
+        stage.cluster.apply(of_fleets("ConsumerFleet", FLEET, **fleet))
         stage.create(group(stage))
         stage.cluster.apply(with_env(group(stage), VERSION="2"))
         stage.cluster.wait_complete(NAME)
         stage.cluster.patch("cg", NAME, {"spec": {"replicas": REPLICAS + 1}})
         stage.cluster.wait_complete(NAME)
         wait_for("the rebalance", lambda: found.ever("Time of a rebalance", "GROUP half"))
+        again = {"fleetRef": {"name": FLEET}, "action": {"restart": {}}, "deadline": "1h"}
+        stage.cluster.apply(of_fleets("FleetCampaign", CAMPAIGN, **again))
+        wait_for("the campaign", lambda: is_over(stage), 120.0)
         other = {"protocol": {"target": "Consumer"}, "timeouts": {"heartbeat": None}}
         stage.cluster.patch("cg", NAME, {"spec": other})
         wait_for("the upgrade", lambda: stage.cluster.status(NAME).get("protocol", {}).get("step"), 60.0)
         stage.cluster.annotate(NAME, "pause", "to be looked at")
         stage.cluster.wait_condition(NAME, "RolloutGated", "True", "Paused")
+        stage.cluster.apply(of_fleets("ConsumerFleet", FLEET, **fleet, pause="to be looked at"))
         yield found
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 import pytest
@@ -111,6 +111,7 @@ def play(cluster: Cluster, topic: str) -> None:
     over."""
     group = consumer_group(cluster, NAME, topic, ROLLOUT, replicas=REPLICAS)
     complete(cluster, group)
+    order_all(cluster)
     complete(cluster, {**group, "spec": {**group["spec"], "replicas": REPLICAS + 1}})
     scale_into_a_quota(cluster, group)
     take_a_name(cluster, f"{NAME}-1")
@@ -126,6 +127,22 @@ def play(cluster: Cluster, topic: str) -> None:
     warm = {**group, "spec": {**group["spec"], "rollout": {**ROLLOUT, "strategy": "WarmHandover"}}}
     complete(cluster, with_env(warm, VERSION="3"))
     assert cluster.get("sts", f"{NAME}-alt") is not None, "nothing was handed over"
+
+
+def order_all(cluster: Cluster) -> None:
+    """A campaign restarts the groups of a fleet."""
+
+    def is_over() -> bool:
+        return bool((cluster.get("fleetcampaign", "again") or {}).get("status", {}).get("phase") == "Succeeded")
+
+    budget = {"name": "all", "max": 1}
+    cluster.apply(of_fleets("ConsumerFleet", "platform", selector={}, budgets=[budget]))
+    cluster.apply(of_fleets("FleetCampaign", "again", fleetRef={"name": "platform"}, action={"restart": {}}))
+    wait_for("the campaign", is_over, 120.0)
+
+
+def of_fleets(kind: str, name: str, **spec: Any) -> Json:
+    return {"apiVersion": "slackwater.dev/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
 def is_gated(pod: Json) -> bool:

@@ -23,6 +23,8 @@ _OURS: Final = "/apis/slackwater.dev/v1alpha1"
 _ROOTS: Final = {
     "consumergroups": _OURS,
     "kafkaconnections": _OURS,
+    "consumerfleets": _OURS,
+    "fleetcampaigns": _OURS,
     "deployments": _APPS,
     "statefulsets": _APPS,
     "pods": _CORE,

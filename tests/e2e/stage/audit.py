@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from tests.e2e.stage.audit_log import Event, events_of, received_at
@@ -27,12 +28,13 @@ class Write:
     """The id of the service account's token, by which two operators of one account can be told apart."""
 
 
-def all_writes(namespace: str, since: float) -> list[Write]:
-    """What the operator of this namespace wanted changed, refused or not, oldest first.
+def all_writes(namespace: str, since: float, log: Path | None = None) -> list[Write]:
+    """What the operator of this namespace wanted changed, refused or not, oldest first. `log`: of another API server
+    than the sandbox's.
 
     Skips the test where nobody keeps such a log.
     """
-    events = events_of(f"{namespace}:{RELEASE}", since)
+    events = events_of(f"{namespace}:{RELEASE}", since, log)
     found = (_write(event) for event in events if event["verb"] in _WRITING and event["stage"] == "ResponseComplete")
     return sorted(found, key=lambda write: write.at)
 

@@ -45,15 +45,15 @@ class Record:
 
 
 class Recorder:
-    """Records a namespace's ConsumerGroups, StatefulSets, pods and Events while its block runs."""
+    """Records a namespace's ConsumerGroups, StatefulSets, pods and Events, or some of them, while its block runs."""
 
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: Api, namespace: str, kinds: Iterable[str] = _KINDS) -> None:
         self._api = api
         self._namespace = namespace
         self._records: list[Record] = []
         self._stop = threading.Event()
         self._broken: list[BaseException] = []
-        self._threads = [threading.Thread(target=self._record, args=(kind,), daemon=True) for kind in _KINDS]
+        self._threads = [threading.Thread(target=self._record, args=(kind,), daemon=True) for kind in kinds]
 
     def __enter__(self) -> Self:
         for thread in self._threads:

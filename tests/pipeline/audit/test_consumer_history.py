@@ -137,6 +137,16 @@ def test_where_the_beginning_is_compacted_away_nothing_is_said_of_it() -> None:
     assert {each.member.member_id: each.joined_at_ms for each in scene.stays()} == {"a": None, "b": None}
 
 
+def test_an_epoch_before_all_members_of_a_cleaned_topic_is_nobodys_leaving() -> None:
+    """Members that came back have their newest records after the epoch, which did not change by that."""
+    scene = Scene()
+    scene.tell(KeyType.CONSUMER_GROUP_EPOCH, {"epoch": 3})
+    scene.pass_s()
+    scene.tell(KeyType.CONSUMER_GROUP_MEMBER, consumer_member(), "a")
+    scene.pass_s()
+    assert scene.generations() == []
+
+
 def test_epochs_that_left_no_record_are_counted() -> None:
     scene = started()
     scene.joins("b", 5)

@@ -216,3 +216,31 @@ def test_keys_are_cut_by_spark_as_the_decoder_cuts_them(spark: SparkSession, tmp
     dump = write_dump(tmp_path / "keys.parquet", rows)
     cut = records_of_groups(records_of_dump(spark, dump)).select("group_key").distinct().collect()
     assert {bytes(row.group_key).decode() for row in cut} == set(names)
+
+
+def test_two_clusters_share_a_lake_and_neither_erases_the_other(
+    spark: SparkSession, tmp_path: Path, recorded_dump: str
+) -> None:
+    audit(spark, tmp_path, recorded_dump, cluster="here")
+    alone = contents(spark, tmp_path)
+    summary = audit(spark, tmp_path, recorded_dump, cluster="there")
+    both = contents(spark, tmp_path)
+    for table in AUDITED:
+        assert [row for row in both[table] if '"here"' in row] == alone[table]
+        assert len(both[table]) == 2 * len(alone[table])
+    assert summary.generations == len(alone[Table.AUDIT_GENERATIONS])
+
+
+def test_what_compaction_has_taken_from_kafka_stays_in_the_lake(
+    spark: SparkSession, tmp_path: Path, recorded_dump: str
+) -> None:
+    """A group's key has one value after cleaning, the newest: with earlier audits its history is whole all the same."""
+    before = tmp_path / "before"
+    audit(spark, before, recorded_dump)
+    whole = contents(spark, before)
+    newest = {row[3]: row for row in recorded_topic()}
+    compacted = write_dump(tmp_path / "compacted.parquet", newest.values())
+    audit(spark, before, compacted)
+    after = contents(spark, before)
+    assert after[Table.AUDIT_GENERATIONS] == whole[Table.AUDIT_GENERATIONS]
+    assert after[Table.AUDIT_REBALANCES] == whole[Table.AUDIT_REBALANCES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,3 +133,30 @@ def test_an_empty_folder_is_an_empty_history(spark: SparkSession, tmp_path: Path
     assert str(run(spark, Options(Files(str(tmp_path / "events")), lake))) == "0 events, 0 in quarantine"
     assert write_silver(spark, lake) is None
     assert read(spark, lake, Table.GROUPS).count() == 0
+
+
+def test_files_that_are_older_than_all_others_are_read_as_well(spark: SparkSession, tmp_path: Path) -> None:
+    """Copies that kept their times, or a backup: Spark passes over files seven days older than the newest it saw."""
+    lines = a_day(1)
+    source = write(tmp_path / "events", lines, files=2)
+    sixty_days_ago = (tmp_path / "events" / "events-0.jsonl").stat().st_mtime - 60 * 86_400
+    os.utime(tmp_path / "events" / "events-1.jsonl", (sixty_days_ago, sixty_days_ago))
+    assert run(spark, Options(source, str(tmp_path / "lake"))).accepted == len(lines)
+
+
+@pytest.mark.parametrize("job", ["recommend", "report"])
+def test_a_lake_of_which_somebody_deleted_a_day_is_a_sentence(spark: SparkSession, tmp_path: Path, job: str) -> None:
+    from slackwater.pipeline.recommend.job import Options as Recommend  # noqa: PLC0415 - this test alone needs them
+    from slackwater.pipeline.recommend.job import run as recommend  # noqa: PLC0415
+    from slackwater.pipeline.report.job import Options as Report  # noqa: PLC0415
+    from slackwater.pipeline.report.job import run as report  # noqa: PLC0415
+
+    lake = str(tmp_path / "lake")
+    run(spark, Options(write(tmp_path / "events", a_day(1), files=1), lake))
+    day = next(Path(lake, Table.EVENTS).glob("day=*"))
+    shutil.rmtree(day)
+    with pytest.raises(LakeUnusable, match="lacks files that its own list names"):
+        if job == "recommend":
+            recommend(spark, Recommend(lake))
+        else:
+            report(spark, Report(lake, str(tmp_path / "page.html")))

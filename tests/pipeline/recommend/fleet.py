@@ -29,6 +29,7 @@ class Rows:
     restarts: tuple[Row, ...] = ()
     polls: tuple[Row, ...] = ()
     rebalances: tuple[Row, ...] = field(default=())
+    warm_ups: tuple[Row, ...] = field(default=())
 
     def silver(self, spark: SparkSession) -> Silver:
         def table(rows: Iterable[Row], schema: StructType) -> Any:
@@ -39,6 +40,7 @@ class Rows:
             table(self.restarts, schemas.RESTARTS),
             table(self.polls, schemas.POLLS),
             table(self.rebalances, schemas.REBALANCES),
+            table(self.warm_ups, schemas.WARM_UPS),
         )
 
 

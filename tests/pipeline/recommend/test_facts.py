@@ -20,7 +20,9 @@ from tests.pipeline.recommend.fleet import AS_OF, group
 
 
 def facts(**told: Any) -> GroupFacts:
-    row = dict.fromkeys(("rebalance_s", "recover_within_ms", "needless_rebalances_per_month"))
+    row = dict.fromkeys(
+        ("rebalance_s", "recover_within_ms", "needless_rebalances_per_month", "warm_up_ms", "warmed_up")
+    )
     row |= dict.fromkeys(("heartbeat_min_ms", "heartbeat_max_ms"))
     found = facts_of({**row, **group("a"), **told}, AS_OF)
     assert found is not None
@@ -94,6 +96,25 @@ def test_membership(membership: str, strategy: str, kind: MembershipKind) -> Non
 @pytest.mark.parametrize(("measured_s", "taken_s"), [(None, 3.0), (4.5, 4.5), (0.01, 0.5), (600.0, 30.0)])
 def test_rebalances_are_as_long_as_was_measured_within_reason(measured_s: float | None, taken_s: float) -> None:
     assert facts(rebalance_s=measured_s).settings.rebalance_s == taken_s
+
+
+@pytest.mark.parametrize(
+    ("told", "warm_up_s", "spread"),
+    [
+        ({}, 0.0, 0.0),
+        ({"warm_up_ms": 90_000}, 90.0, 0.0),
+        ({"warmed_up": {"first_s": 40.0, "median_s": 60.0, "third_s": 80.0, "count": 25}}, 60.0, 0.12),
+        ({"warmed_up": {"first_s": 40.0, "median_s": 60.0, "third_s": 80.0, "count": 2}}, 0.0, 0.0),
+        ({"warm_up_ms": 0, "warmed_up": {"first_s": 4.0, "median_s": 6.0, "third_s": 8.0, "count": 25}}, 0.0, 0.0),
+    ],
+    ids=["not known", "said", "measured", "too seldom", "said to be nothing"],
+)
+def test_partitions_warm_up_as_the_spec_says_else_as_was_measured(
+    told: dict[str, Any], warm_up_s: float, spread: float
+) -> None:
+    settings = facts(**told).settings
+    assert settings.warm_up_s == warm_up_s
+    assert settings.warm_up_spread == pytest.approx(spread, abs=0.01)
 
 
 @pytest.mark.parametrize("unknown", [{"settings_at": None}, {"partitions": 0}, {"members": 0}])

@@ -12,11 +12,11 @@ from slackwater.api.recommendation import Recommendation
 from slackwater.core.timeouts.reading import advice_of
 from slackwater.pipeline.recommend.facts import facts_of
 from slackwater.pipeline.recommend.histories import histories_of
-from slackwater.pipeline.recommend.job import Silver, recommendations_of, shares_of
+from slackwater.pipeline.recommend.job import Silver, fleets_in, recommendations_of
 from slackwater.pipeline.statistics.arrays import Floats
+from slackwater.pipeline.statistics.fleet import Fleet, fleet_of, shape_of
 from slackwater.pipeline.statistics.history import MOST_POINTS, Absences, PollWindows, silences_of
-from slackwater.pipeline.statistics.pool import Pool, pool_of, sketch_of
-from slackwater.pipeline.statistics.recommend import recommend_group, seed_of
+from slackwater.pipeline.statistics.recommend import Known, recommend_group, seed_of
 from tests.pipeline.recommend.fleet import AS_OF, Row, Rows, group, heavy, key, polls, restart, restarts
 
 if TYPE_CHECKING:
@@ -32,26 +32,39 @@ def found(spark: SparkSession, rows: Rows) -> dict[str, Recommendation]:
 
 def messages(silver: Silver) -> dict[str, str]:
     histories = histories_in(silver)
-    found = recommendations_of(histories, shares_of(histories, AS_OF), AS_OF)
+    found = recommendations_of(histories, fleets_in(histories, AS_OF), AS_OF)
     rows = found.select("name", "message").collect()
     return {row["name"]: row["message"] for row in rows}
 
 
 def histories_in(silver: Silver) -> DataFrame:
-    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances, partitions=3)
+    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances, silver.warm_ups, partitions=3)
 
 
-def truth(of: Row, silences_s: Floats, windows: PollWindows | None = None, pool: Pool | None = None) -> str:
+def truth(of: Row, silences_s: Floats, windows: PollWindows | None = None, fleet: Fleet | None = None) -> str:
     """What the statistics say of members that all returned from rollouts, every one counted by itself."""
     facts = facts_of(
-        {**dict.fromkeys(("recover_within_ms", "needless_rebalances_per_month", "rebalance_s")), **of}, AS_OF
+        {
+            **dict.fromkeys(
+                ("recover_within_ms", "needless_rebalances_per_month", "rebalance_s", "warm_up_ms", "warmed_up")
+            ),
+            **of,
+        },
+        AS_OF,
     )
     assert facts is not None
     silence_s = silences_s
     some = np.ones(len(silence_s), dtype=np.bool_)
-    history = Absences(silence_s, some, of["observed_days"], planned=some, polls=windows or PollWindows())
+    history = Absences(
+        silence_s,
+        some,
+        of["observed_days"],
+        planned=some,
+        polls=windows or PollWindows(),
+        batch=np.full(len(some), -1.0),
+    )
     seed = seed_of(facts.settings.group)
-    return recommend_group(history, facts.settings, facts.bounds, facts.objective, pool, seed=seed).message()
+    return recommend_group(history, facts.settings, facts.bounds, facts.objective, Known(fleet), seed=seed).message()
 
 
 def test_a_groups_recommendation_is_that_of_its_restarts_and_windows(spark: SparkSession) -> None:
@@ -72,25 +85,15 @@ def test_a_group_with_many_restarts_comes_down_to_the_statistics_own_grid(spark:
 
 
 def test_similar_groups_lend_without_the_borrower_itself(spark: SparkSession) -> None:
-    """The pool of three groups, less the borrower's own share, is that of the other two."""
-    silences_s = {"few": heavy(8, seed=1), "many": heavy(80, seed=2), "more": heavy(60, seed=3)}
+    """The fleet of seven groups, less the borrower's own shape, is that of the other six, most restarted first."""
+    silences_s = {"few": heavy(25, seed=1), **{f"many-{n}": heavy(90 - n, seed=2 + n) for n in range(6)}}
     rows = Rows(
         tuple(map(group, silences_s)), tuple(row for each in silences_s for row in restarts(each, silences_s[each]))
     )
-    others = [
-        silences_of(silences_s[name], np.ones(len(silences_s[name]), dtype=np.bool_)) for name in ("many", "more")
-    ]
-    lent = truth(group("few"), silences_s["few"], pool=pool_of(map(sketch_of, others)))
-    assert Recommendation.model_validate_json(lent).pooled_restarts > 10
+    shapes = [shape_of(silences_of(each, np.ones(len(each), dtype=np.bool_))) for each in list(silences_s.values())[1:]]
+    lent = truth(group("few"), silences_s["few"], fleet=fleet_of(each for each in shapes if each is not None))
+    assert Recommendation.model_validate_json(lent).pooled_restarts > 5
     assert messages(rows.silver(spark))["few"] == lent
-
-
-def test_a_library_lends_where_the_namespace_has_too_little(spark: SparkSession) -> None:
-    elsewhere = {"namespace": "bank"}
-    near, far = heavy(8, seed=1), heavy(80, seed=2)
-    rows = Rows((group("few"), group("far", **elsewhere)), restarts("few", near) + restarts("far", far, **elsewhere))
-    pool = pool_of([sketch_of(silences_of(far, np.ones(len(far), dtype=np.bool_)))])
-    assert messages(rows.silver(spark))["few"] == truth(group("few"), near, pool=pool)
 
 
 def test_nobody_lends_to_a_group_of_another_library(spark: SparkSession) -> None:
@@ -107,7 +110,8 @@ def test_neither_order_nor_partitions_matter(spark: SparkSession) -> None:
     )
     mixed = replace(rows, restarts=_mixed(rows.restarts), polls=_mixed(rows.polls), groups=_mixed(rows.groups))
     first, again = rows.silver(spark), mixed.silver(spark)
-    scattered = Silver(*(_scattered(each) for each in (again.groups, again.restarts, again.polls, again.rebalances)))
+    tables = (again.groups, again.restarts, again.polls, again.rebalances, again.warm_ups)
+    scattered = Silver(*map(_scattered, tables))
     assert messages(first) == messages(scattered)
 
 

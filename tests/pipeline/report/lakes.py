@@ -85,5 +85,19 @@ def rebalance(key: Key, day: float, generation: int | None, cause: str = "Restar
     return event(key, "rebalance", day, body)
 
 
+def turn(key: Key, day: float, waited_s: float = 60.0, place: str = "lkc-7/1", outcome: str = "Done") -> Row:
+    """One that stood two thirds of its wait at a coordinator, the rest at a closed window."""
+    asked = START + timedelta(days=day)
+    given = None if outcome == "Waits" else asked + timedelta(seconds=waited_s)
+    budget = {"by": "Budget", "fleet": "slackwater/platform", "name": "coordinators", "place": place}
+    window = {"by": "Window", "fleet": "slackwater/platform", "name": None, "place": None}
+    body: Row = {
+        "turn": f"{key.name}/{day}", "reason": "Rollout", "outcome": outcome, "fleets": ["slackwater/platform"],
+        "asked_at": asked, "waits_since": asked, "given_at": given, "waited_s": waited_s,
+        "held_by": [{**budget, "held_s": waited_s * 2 / 3}, {**window, "held_s": waited_s / 3}],
+    }  # fmt: skip
+    return event(key, "turn", day, body)
+
+
 def audited(group_id: str, day: float, cause: str = "MemberLeft", cluster: str = "lkc-7") -> Row:
     return {"cluster": cluster, "group_id": group_id, "at": START + timedelta(days=day), "cause": cause}

@@ -22,6 +22,7 @@ from slackwater.pipeline.report.model import (
     Fleet,
     GenerationPoint,
     Group,
+    Held,
     History,
     Key,
     Kind,
@@ -29,6 +30,8 @@ from slackwater.pipeline.report.model import (
     Slot,
     Standing,
     Totals,
+    Waits,
+    WaitSlot,
 )
 
 NOW: Final = datetime(2026, 11, 2, 6, 13, 20, tzinfo=UTC)
@@ -46,6 +49,9 @@ def setting(current: int, target: int, why: str = "a reason") -> RecommendedSett
     return RecommendedSetting(current=current, lower=target * 4 // 5, target=target, upper=target * 5 // 4, why=why)
 
 
+TOO_LITTLE: Final = (RecommendationStatus.NOT_ENOUGH_DATA, RecommendationStatus.NOT_ENOUGH_TIME)
+
+
 def recommendation(
     name: str = "payments",
     status: RecommendationStatus = RecommendationStatus.RECOMMENDED,
@@ -54,7 +60,7 @@ def recommendation(
     why: str = "A session timeout of 28 s saves a third.",
 ) -> Recommendation:
     changes = status is RecommendationStatus.RECOMMENDED
-    known = status is not RecommendationStatus.NOT_ENOUGH_DATA
+    known = status not in TOO_LITTLE
     chosen = changes or status is RecommendationStatus.KEEP_TODAY
     of = key(name)
     return Recommendation(
@@ -149,7 +155,7 @@ HISTORY: Final = History(
 def group(
     name: str = "payments", status: RecommendationStatus = RecommendationStatus.RECOMMENDED, saving: float = 812.5
 ) -> Group:
-    known = status is not RecommendationStatus.NOT_ENOUGH_DATA
+    known = status not in TOO_LITTLE
     return Group(key(name), recommendation(name, status, saving), cost_today(cost()) if known else None, HISTORY)
 
 
@@ -157,8 +163,22 @@ def detail(of: Group | None = None) -> Detail:
     return Detail(of or group(), survival(), cost(), slots(), generations(), lag())
 
 
+def waits() -> Waits:
+    """Of a platform's fleet, with more places than are drawn, and one with a name that is no good name."""
+    fleet = "slackwater/platform"
+    budgets = (
+        Held(fleet, "Budget", "coordinators", "", 50_000.0, 40, 9),
+        Held(fleet, "Window", "", "", 9_000.0, 12, 6),
+        Held("team/pay", "Budget", HOSTILE, "", 60.0, 2, 1),
+    )
+    brokers = (Held(fleet, "Budget", "coordinators", f"lkc-7/{n}", 9_000.0 - n * 600, 9 - n // 2, 4) for n in range(14))
+    given = (WaitSlot(FIRST_S + day * DAY_S, 3, 40.0 + day, 600.0 + 9 * day) for day in range(0, 60, 4))
+    slots = (*given, WaitSlot(NOW_S, 1, None, None))
+    return Waits(FIRST_S, NOW_S, 52, 3, 2, 61.5, 540.0, 1104.0, budgets, tuple(brokers), slots)
+
+
 def fleet() -> Fleet:
-    """Seven groups: one of each standing, a second change, and one whose names want to be markup."""
+    """Nine groups: one of each standing, a second change, and one whose names want to be markup."""
     hostile = Group(Key("", HOSTILE, HOSTILE, HOSTILE), recommendation(why=HOSTILE), 10.0, HISTORY)
     lone = Group(key("lone"), recommendation("lone", RecommendationStatus.NOT_ENOUGH_DATA), None, History(restarts=1))
     details = (
@@ -170,11 +190,12 @@ def fleet() -> Fleet:
         Detail(lone, slots=(Slot(Kind.RESTART, "Crash", NOW_S, NOW_S, 1, 0, 12.0),)),
     )
     others = (
+        Group(key("young"), recommendation("young", RecommendationStatus.NOT_ENOUGH_TIME), None, History(restarts=1)),
         Group(key("newcomer"), history=History(FIRST_S, NOW_S, members=3)),
         Group(Key("lkc-7", "", "", "foreign-group"), history=History(FIRST_S, NOW_S, audited=12)),
     )
     groups = (*(each.group for each in details), *others)
-    return Fleet(NOW_S, groups, details, totals_of(groups), ("A note.",))
+    return Fleet(NOW_S, groups, details, totals_of(groups), ("A note.",), waits())
 
 
 def totals_of(groups: tuple[Group, ...]) -> Totals:

@@ -19,7 +19,7 @@ from slackwater.pipeline.report.sources import read_sources
 from slackwater.pipeline.report.writing import PageUnwritable, write_page
 from slackwater.pipeline.tables import Table
 from tests.pipeline.report import samples
-from tests.pipeline.report.lakes import START, advice, audited, observed, rebalance, restart, write
+from tests.pipeline.report.lakes import START, advice, audited, observed, rebalance, restart, turn, write
 
 pytestmark = pytest.mark.spark
 
@@ -37,6 +37,10 @@ EVENTS = [
     observed(samples.key("newcomer"), 59),
     rebalance(PAYMENTS, 1, 41),
     rebalance(PAYMENTS, 30, 42, "Foreign", 7.5),
+    turn(PAYMENTS, 5, 60.0),
+    turn(ORDERS, 6, 90.0, "lkc-7/2"),
+    turn(PAYMENTS, 40, 600.0),
+    turn(LONE, 59, 30.0, outcome="Waits"),
 ]
 
 
@@ -132,6 +136,20 @@ def test_generations_are_the_last_of_each_slot_in_the_log_or_else_as_the_operato
 
 def test_lag_is_summed_up_in_slots_and_unknown_stays_unknown(fleet: Fleet) -> None:
     assert [(slot.highest, slot.mean) for slot in detail_of(fleet, PAYMENTS).lag] == [(30, 20), (None, None), (7, 7)]
+
+
+def test_waits_for_turns_are_added_up_by_what_held_groups_back(fleet: Fleet) -> None:
+    waits = fleet.waits
+    assert waits is not None
+    assert (waits.given, waits.waiting, waits.gave_way) == (3, 1, 0)
+    assert (waits.median_s, waits.longest_s) == (90.0, 600.0)
+    budgets = [
+        (held.by, held.name, held.place, round(held.held_s), held.turns, held.groups) for held in waits.by_budget
+    ]
+    assert budgets == [("Budget", "coordinators", "", 520, 4, 3), ("Window", "", "", 260, 4, 3)]
+    places = [(held.place, round(held.held_s)) for held in waits.by_place if held.by == "Budget"]
+    assert places == [("lkc-7/1", 460), ("lkc-7/2", 60)]
+    assert [(slot.given, slot.longest_s) for slot in waits.slots] == [(1, 60.0), (1, 90.0), (1, 600.0)]
 
 
 def test_the_page_says_what_was_left_out(fleet: Fleet) -> None:

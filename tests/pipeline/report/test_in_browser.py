@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Request, ViewportSize
 
+from slackwater.pipeline.report.charts.waits import CHARTS as OF_TURNS
 from slackwater.pipeline.report.markup import shown
 from slackwater.pipeline.report.model import Fleet
 from slackwater.pipeline.report.overview import COLUMNS
@@ -81,7 +82,7 @@ def titles(page: Page) -> list[str]:
 
 def test_every_chart_is_drawn(page: Page, fleet: Fleet) -> None:
     absent = page.locator(".chart .absent").count()
-    assert page.locator(".chart .plot").count() == len(fleet.details) * len(CHARTS) - absent
+    assert page.locator(".chart .plot").count() == len(fleet.details) * len(CHARTS) + len(OF_TURNS) - absent
     boxes = page.locator(".curves path").evaluate_all(
         "paths => paths.map(path => path.getBoundingClientRect()).map(box => [box.width, box.height])"
     )

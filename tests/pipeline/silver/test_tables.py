@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,7 @@ from slackwater.pipeline.silver.events import newest
 from slackwater.pipeline.silver.groups import groups_of
 from slackwater.pipeline.silver.happenings import holds_of, lag_of, polls_of, settings_of
 from slackwater.pipeline.silver.job import TRANSFORMS, silver_of
+from slackwater.pipeline.silver.turns import turns_of
 from slackwater.pipeline.tables import Table
 from tests.pipeline.telling import NOON, at, event, events, restart
 
@@ -57,6 +58,20 @@ def test_a_hold_is_one_row_and_has_ended_when_its_end_was_told(spark: SparkSessi
     told = [event("gate_held", "a", 1, begun), event("gate_held", "b", 9, begun | {"until": at(9), "held_s": 9.0})]
     (row,) = holds_of(events(spark, told)).collect()
     assert (row.held_s, row.until - row.since) == (9.0, timedelta(seconds=9))
+
+
+def test_a_turn_is_one_row_that_has_what_any_of_its_tellers_knew(spark: SparkSession) -> None:
+    """The second operator did not see how long the group had waited, and at what."""
+    budget = {"by": "Budget", "fleet": "a/b", "name": "all", "place": None, "held_s": 30.0}
+    waits: dict[str, Any] = {"outcome": "Waits", "given_at": None, "ended_at": None, "lasted_s": None, "held_by": []}
+    has = waits | {"outcome": "Has", "given_at": at(40), "waited_s": 40.0, "held_by": [budget]}
+    unseen: dict[str, Any] = {"waits_since": None, "waited_s": None, "held_by": []}
+    done = has | unseen | {"outcome": "Done", "ended_at": at(90), "lasted_s": 50.0}
+    tellings = [("a", 0.0, waits | {"waited_s": 0.0}), ("b", 40.0, has), ("c", 90.0, done)]
+    told = [event("turn", name, moment, body) for name, moment, body in tellings]
+    (row,) = turns_of(events(spark, told)).collect()
+    assert (row.outcome, row.waited_s, row.lasted_s, row.told_at) == ("Done", 40.0, 50.0, row.ended_at)
+    assert [(each.name, each.held_s) for each in row.held_by] == [("all", 30.0)]
 
 
 def test_each_setting_that_changed_is_a_row(spark: SparkSession) -> None:

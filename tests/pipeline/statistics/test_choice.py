@@ -5,23 +5,46 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slackwater.pipeline.statistics.choice import Comparison, Estimate, _undecided, comparison, in_whole_seconds
+from slackwater.pipeline.statistics.choice import (
+    Comparison,
+    Estimate,
+    _undecided,
+    comparison,
+    in_whole_seconds,
+    sureness,
+)
 
 
 @pytest.mark.parametrize(
-    ("saving", "confidence", "better"),
-    [(2.0, 0.95, True), (1.9, 1.0, False), (50.0, 0.94, False), (-1.0, 1.0, False)],
+    ("saving", "harmless", "change_cost", "better"),
+    [
+        (0.5, 0.8, 0.0, True),
+        (0.4, 1.0, 0.0, False),
+        (50.0, 0.79, 0.0, False),
+        (-1.0, 1.0, 0.0, False),
+        (3.0, 1.0, 2.0, True),
+        (3.0, 1.0, 2.6, False),
+    ],
 )
-def test_a_change_has_to_be_sure_and_worth_it(saving: float, confidence: float, better: bool) -> None:
-    """At least 2 % of today's cost, in at least 95 % of the replicates: else it would come and go with the noise."""
-    found = Comparison(Estimate(saving - 5, saving, saving + 5), today_cost=100.0, confidence=confidence)
+def test_a_change_has_to_pay_and_to_do_no_harm(
+    saving: float, harmless: float, change_cost: float, better: bool
+) -> None:
+    """More than what it costs itself, and no harm in at least 80 % of the replicates."""
+    found = Comparison(Estimate(saving - 5, saving, saving + 5), 100.0, harmless, change_cost)
     assert found.is_shown_better is better
 
 
-def test_only_replicates_tell_how_sure_it_is_and_a_tie_is_no_win() -> None:
-    target, today = np.array([0.0, 9.0, 10.0, 11.0, 9.0]), np.full(5, 10.0)
+def test_only_replicates_tell_how_sure_it_is_and_a_tie_does_no_harm() -> None:
+    target, today = np.array([0.0, 9.0, 10.0, 11.0, 10.3]), np.full(5, 10.0)
     found = comparison(target, today)
-    assert (found.saving.value, found.today_cost, found.confidence) == (10.0, 10.0, 0.5)
+    assert (found.saving.value, found.today_cost, found.harmless) == (10.0, 10.0, 0.5)
+
+
+def test_while_little_is_known_a_change_has_to_be_surer() -> None:
+    """A group that is looked at every week has many chances to be wrong."""
+    assert (sureness(59.9), sureness(60.0)) == (0.95, 0.8)
+    sure, unsure = (Comparison(Estimate(1, 9, 20), 100.0, 0.9, 0.0, sureness(count)) for count in (300, 30))
+    assert (sure.is_shown_better, unsure.is_shown_better) == (True, False)
 
 
 @pytest.mark.parametrize(

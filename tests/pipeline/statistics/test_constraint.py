@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from slackwater.api.timeouts import Objective
 from slackwater.core.world.broker import Bounds
@@ -22,8 +21,7 @@ def needless(timeout_s: Floats) -> Floats:
 
 
 def allowed(objective: Objective | None = None, bounds: Bounds = CLASSIC, **limits: Any) -> Allowed:
-    gap_s, heartbeat_ms = limits.get("gap_s"), limits.get("heartbeat_ms")
-    return allowed_timeouts(bounds, objective or Objective(), REBALANCE_S, gap_s, heartbeat_ms, needless)
+    return allowed_timeouts(bounds, objective or Objective(), REBALANCE_S, limits.get("heartbeat_ms"), needless)
 
 
 def ends(found: Allowed) -> tuple[float, float]:
@@ -32,11 +30,6 @@ def ends(found: Allowed) -> tuple[float, float]:
 
 def test_without_objectives_the_brokers_bounds_are_all_there_is() -> None:
     assert ends(allowed()) == (6.0, 1_800.0)
-
-
-@pytest.mark.parametrize(("gap_s", "low_s"), [(20.0, 30.0), (1.0, 6.0), (float("nan"), 6.0), (None, 6.0)])
-def test_the_longest_gap_of_a_live_member_is_outlasted_by_half(gap_s: float | None, low_s: float) -> None:
-    assert ends(allowed(gap_s=gap_s)) == (low_s, 1_800.0)
 
 
 def test_three_of_the_smallest_heartbeats_have_room() -> None:
@@ -60,9 +53,9 @@ def test_what_no_timeout_reaches_is_said_to_be_out_of_reach() -> None:
 
 
 def test_the_tightest_counts_and_is_named() -> None:
-    both = allowed(Objective(recover_within_ms=60_000), gap_s=20.0, heartbeat_ms=5_000)
+    both = allowed(Objective(recover_within_ms=60_000), heartbeat_ms=10_000)
     assert ends(both) == (30.0, 57.0)
-    assert both.low.reason == "the longest heartbeat gap of a live member"
+    assert both.low.reason == "room for three heartbeats"
     assert both.high.reason == "objective.recoverWithin"
     assert [both.contains(each) for each in (29.9, 30.0, 57.0, 57.1)] == [False, True, True, False]
 

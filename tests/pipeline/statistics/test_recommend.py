@@ -13,10 +13,9 @@ from slackwater.api.timeouts import Objective
 from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import RebalanceProtocol, eviction_cost
 from slackwater.pipeline.statistics.history import Absences
-from slackwater.pipeline.statistics.pool import pool_of, sketch_of
-from slackwater.pipeline.statistics.recommend import recommend_group, seed_of
+from slackwater.pipeline.statistics.recommend import Known, recommend_group, seed_of
 from tests.pipeline.statistics.groups import CLASSIC, CONSUMER, PAYMENTS, history, settings, two_humps
-from tests.pipeline.statistics.test_pool import silences
+from tests.pipeline.statistics.test_fleet import fleet
 
 FAST = np.random.default_rng(1).gamma(4.0, 1.0, 300)
 CRASHES = np.full(9, 86_400.0)
@@ -139,11 +138,6 @@ def test_objectives_that_contradict_each_other_are_infeasible_and_say_what_would
     assert found.curves is not None
 
 
-def test_a_live_members_longest_gap_is_outlasted() -> None:
-    found = recommended(history(FAST, longest_live_gap_s=30.0), rebalance_s=1.0)
-    assert session_ms(found)[1] == 45_000
-
-
 @pytest.mark.parametrize(
     ("bounds", "silence_s"), [(CONSUMER, FAST), (CONSUMER, 40 * FAST), (Bounds(20_000, 20_000), FAST)]
 )
@@ -166,13 +160,60 @@ def test_a_poll_interval_that_means_never_is_no_obstacle() -> None:
 
 
 def test_a_loan_lets_a_group_with_few_restarts_have_a_recommendation() -> None:
-    pool = pool_of(sketch_of(silences(two_humps(300, seed))) for seed in range(2, 8))
     own = history(two_humps(8))
-    found = recommend_group(own, settings(), CLASSIC, Objective(), pool, seed=1)
+    found = recommend_group(own, settings(), CLASSIC, Objective(), Known(fleet()), seed=1)
     assert recommended(own).status is RecommendationStatus.NOT_ENOUGH_DATA
     assert found.status in (KEPT, CHANGED)
-    assert found.pooled_restarts == pytest.approx(30 * 30 / 38, abs=1)
-    assert "lent by similar groups" in found.why
+    assert 0 < found.pooled_restarts <= 8
+    assert "what is known of similar groups" in found.why
+
+
+@pytest.mark.parametrize(("days", "status"), [(6.9, RecommendationStatus.NOT_ENOUGH_TIME), (7.0, CHANGED)])
+def test_nothing_is_said_about_a_month_from_less_than_a_week(days: float, status: RecommendationStatus) -> None:
+    found = recommended(history([*FAST, *CRASHES], days=days), rebalance_s=1.0)
+    assert found.status is status
+    if status is RecommendationStatus.NOT_ENOUGH_TIME:
+        assert "6.9 days, and a month cannot be told from less than 7 days: 2.4 hours more are needed" in found.why
+        assert found.saving_partition_s_per_month is None
+        assert found.session_timeout_ms is None
+
+
+def test_a_demonstration_may_ask_for_less_than_a_week() -> None:
+    what = history([*FAST, *CRASHES], days=0.1)
+    hurried = Known(least_days=0.0)
+    found = recommend_group(what, settings(rebalance_s=1.0), CLASSIC, Objective(), hurried, seed=1)
+    assert found.status is CHANGED
+
+
+def test_what_a_rollout_costs_is_no_reason_under_kip_848() -> None:
+    """The same small saving: a classic group would have to restart all members for it."""
+    what = history(np.full(40, 20.0), days=360.0)
+    bounds = Bounds(45_000, 60_000)
+    classic, modern = (
+        recommended(what, bounds, session_timeout_ms=60_000, protocol=protocol, members=30, partitions=60)
+        for protocol in (RebalanceProtocol.COOPERATIVE, RebalanceProtocol.CONSUMER)
+    )
+    assert (classic.status, modern.status) == (KEPT, CHANGED)
+
+
+def test_restarts_that_came_together_say_less() -> None:
+    rng = np.random.default_rng(3)
+    silence_s = two_humps(90) * np.repeat(np.exp(rng.normal(0, 0.8, 3)), 30)
+    alone = recommended(history(silence_s)).curves
+    together = recommended(history(silence_s, batch=np.repeat([-60.0, -30.0, 0.0], 30)))
+    assert alone is not None
+    assert "From 90 restarts" in together.why
+
+
+def test_a_measured_warm_up_has_an_uncertainty_of_its_own() -> None:
+    known, measured = (
+        recommended(history(two_humps(300)), warm_up_s=60.0, rebalance_s=1.0, warm_up_spread=spread)
+        for spread in (0.0, 0.5)
+    )
+    sure, unsure = (each.saving_partition_s_per_month for each in (known, measured))
+    assert sure is not None
+    assert unsure is not None
+    assert unsure.upper - unsure.lower > 1.3 * (sure.upper - sure.lower)
 
 
 def test_curves_are_bounded_and_mark_today_and_the_target() -> None:
@@ -231,3 +272,23 @@ def test_dynamic_members_are_cheaper_where_rebalances_are_quick(
     found = recommended(what, membership=today, rebalance_s=rebalance_s, protocol=consumer, warm_up_s=0.0).membership
     assert found is not None
     assert found.cheaper is cheaper
+
+
+@pytest.mark.parametrize(
+    ("today", "changes", "reached"),
+    [
+        (MembershipKind.DYNAMIC, {}, {MembershipKind.STATIC}),
+        (MembershipKind.DYNAMIC, {"can_be_static": False}, set()),
+        (MembershipKind.STATIC, {}, {MembershipKind.DYNAMIC, MembershipKind.WARM_HANDOVER}),
+        (MembershipKind.STATIC, {"protocol": RebalanceProtocol.CONSUMER}, {MembershipKind.DYNAMIC}),
+    ],
+)
+def test_only_a_membership_that_one_change_of_the_spec_brings_is_advised(
+    today: MembershipKind, changes: dict[str, Any], reached: set[MembershipKind]
+) -> None:
+    """Whatever is cheapest: here all restarts are planned and take long, so that a handover would be."""
+    what = history(two_humps(300), planned=np.ones(300, dtype=np.bool_))
+    bounds = CONSUMER if "protocol" in changes else CLASSIC
+    found = recommended(what, bounds, membership=today, **changes).membership
+    assert found is not None
+    assert found.cheaper in {None, *reached}

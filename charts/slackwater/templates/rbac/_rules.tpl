@@ -16,6 +16,12 @@
 - apiGroups: [slackwater.dev]
   resources: [kafkaconnections/status]
   verbs: [patch]
+- apiGroups: [slackwater.dev]
+  resources: [consumerfleets, fleetcampaigns]
+  verbs: [list, watch]
+- apiGroups: [slackwater.dev]
+  resources: [consumerfleets/status, fleetcampaigns/status]
+  verbs: [patch]
 {{- if not .Values.watchNamespaces }}
 - apiGroups: [slackwater.dev]
   resources: [clusterkafkaconnections]
@@ -55,6 +61,16 @@
   {{- end }}
   verbs: [get]
 {{- end }}
+{{- end }}
+
+{{/* The same of fleets and their campaigns, for the operator's own namespace, where those for several namespaces are. */}}
+{{- define "slackwater.fleetRules" -}}
+- apiGroups: [slackwater.dev]
+  resources: [consumerfleets, fleetcampaigns]
+  verbs: [list, watch]
+- apiGroups: [slackwater.dev]
+  resources: [consumerfleets/status, fleetcampaigns/status]
+  verbs: [patch]
 {{- end }}
 
 {{/* What a namespace that is being deleted still needs of the operator when the Role in it is gone (docs/facts.md, F52). */}}

@@ -43,6 +43,11 @@ class Forbidden(ClusterRefused):
 class KindMissing(ClusterRefused):
     """There is no such kind of object in this cluster."""
 
+    def __init__(self, words: str) -> None:
+        super().__init__(f"{words}: install slackwater's CRDs, or its chart")
+        self.words = words
+        """Without what to do."""
+
 
 class WebhookFailed(ClusterRefused):
     """An admission webhook does not answer, and the API server writes nothing without it."""

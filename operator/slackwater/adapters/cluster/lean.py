@@ -7,38 +7,70 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from slackwater.adapters.cluster.managed_fields import writers_of_replicas
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
+    CONSUMER_FLEET,
     CONSUMER_GROUP,
+    FLEET_CAMPAIGN,
     KAFKA_CONNECTION,
     POD,
     POD_DISRUPTION_BUDGET,
     SERVICE,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import REVISION_LABEL, writers_of_replicas
-from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, TEMPLATE_HASH
-from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, PackedJson, cut_to_size, packed
+from slackwater.adapters.cluster.translation import REVISION_LABEL
+from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
+from slackwater.api.compact import compact
+from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, PackedJson, cut_selecting, cut_to_size, packed
+from slackwater.api.packed import pods_packed
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
 
 _ALWAYS: Final = ("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp")
 _OF_PODS: Final = {"labels": (GROUP_LABEL, REVISION_LABEL), "annotations": (TEMPLATE_HASH, PROTOCOL)}
+_OF_A_STATUS: Final = ("phase", "reason", "podIP", "hostIP")
+_OF_A_CONTAINER: Final = ("name", "ready", "started", "restartCount", "containerID", "state", "lastState")
+_OF_LISTS: Final = {
+    "conditions": ("type", "status", "reason", "message", "lastTransitionTime"),
+    "containerStatuses": _OF_A_CONTAINER,
+    "initContainerStatuses": _OF_A_CONTAINER,
+}
+_OF_FLEETS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
+    CONSUMER_FLEET: (RESUME, ("namespaces",)),  # a freeze holds in these, though nobody can read it
+    FLEET_CAMPAIGN: (PROMOTE, ()),
+}
+"""The command that people give it, and what is kept of a spec that is too large to be read."""
 _OF_A_SET: Final = ("replicas", "updateStrategy", "ordinals", "serviceName", "podManagementPolicy")
 _NO_TEMPLATE: Final[Json] = {"metadata": {}, "spec": {"containers": []}}
 
 
+class Lean(dict[str, Any]):
+    """An object of which no more is kept than is read: to ask again costs nothing."""
+
+    __slots__ = ()
+
+
 def lean(kind: Kind, obj: Json) -> Json:
     """The same object, with what is read of it. What we make ourselves is kept whole."""
+    return obj if isinstance(obj, Lean) else Lean(compact({**_cut(kind, obj)}))
+
+
+def _cut(kind: Kind, obj: Json) -> Json:
     if kind is CONSUMER_GROUP:
         return cut_to_size(obj)
     if kind in (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION):
         return {**obj, "metadata": _named(obj["metadata"])}
+    if kind in _OF_FLEETS:
+        command, kept = _OF_FLEETS[kind]
+        spec = {"spec": cut_selecting(obj["spec"], kept)} if "spec" in obj else {}
+        return {**obj, "metadata": _commanded(obj["metadata"], command), **spec}
     if kind is POD:
         gates = (obj.get("spec") or {}).get("readinessGates") or ()
         spec = {"readinessGates": gates} if 0 < len(gates) <= MOST_ENTRIES else {}
-        return {**obj, "metadata": _of_a_pod(obj["metadata"]), "spec": spec}
+        status = {"status": _of_its_kubelet(obj["status"])} if obj.get("status") else {}
+        return {**obj, "metadata": _of_a_pod(obj["metadata"]), "spec": spec, **status}
     if kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET):
         return {**obj, "metadata": _with_few(kind, obj["metadata"]), "spec": _spec(kind, obj.get("spec") or {})}
     return obj
@@ -46,6 +78,11 @@ def lean(kind: Kind, obj: Json) -> Json:
 
 def _named(metadata: Json) -> dict[str, Any]:
     return {key: metadata[key] for key in _ALWAYS if key in metadata}
+
+
+def _commanded(metadata: Json, command: str) -> Json:
+    given = metadata.get("annotations") or {}
+    return {**_named(metadata), "annotations": {command: given[command]} if command in given else {}}
 
 
 def _of_a_pod(metadata: Json) -> Json:
@@ -58,10 +95,18 @@ def _of_a_pod(metadata: Json) -> Json:
     return kept
 
 
+def _of_its_kubelet(status: Json) -> Json:
+    kept = {key: status[key] for key in _OF_A_STATUS if key in status}
+    for field, keys in _OF_LISTS.items():
+        if field in status:
+            kept[field] = [{key: each[key] for key in keys if key in each} for each in status[field] or ()]
+    return kept
+
+
 def _with_few(kind: Kind, metadata: Json) -> Json:
     """Who writes `replicas` of a StatefulSet stands in its managed fields."""
     kept = {key: value for key, value in metadata.items() if key != "managedFields" and not _is_many(value)}
-    if kind is STATEFUL_SET and (writers := writers_of_replicas(metadata.get("managedFields") or ())):
+    if kind is STATEFUL_SET and (writers := writers_of_replicas(metadata.get("managedFields") or ())[:MOST_ENTRIES]):
         kept["managedFields"] = writers
     group = (metadata.get("labels") or {}).get(GROUP_LABEL)
     return kept if "labels" in kept or group is None else {**kept, "labels": {GROUP_LABEL: group}}
@@ -75,7 +120,8 @@ def _spec(kind: Kind, spec: Json) -> Json:
     if kind is not STATEFUL_SET:
         return {} if isinstance(packed(spec, {}), PackedJson) else spec
     if not _is_large(spec):
-        return {**spec, "template": packed(spec["template"], {})} if "template" in spec else spec
+        template = packed(spec.get("template", {}), {})
+        return {**spec, "template": template} if isinstance(template, PackedJson) else pods_packed(spec)
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}
 
 

@@ -12,6 +12,8 @@ from slackwater.ports import Kind
 CONSUMER_GROUP: Final = Kind(API_VERSION, "ConsumerGroup", "consumergroups")
 KAFKA_CONNECTION: Final = Kind(API_VERSION, "KafkaConnection", "kafkaconnections")
 CLUSTER_KAFKA_CONNECTION: Final = Kind(API_VERSION, "ClusterKafkaConnection", "clusterkafkaconnections")
+CONSUMER_FLEET: Final = Kind(API_VERSION, "ConsumerFleet", "consumerfleets")
+FLEET_CAMPAIGN: Final = Kind(API_VERSION, "FleetCampaign", "fleetcampaigns")
 STATEFUL_SET: Final = Kind("apps/v1", "StatefulSet", "statefulsets")
 CONTROLLER_REVISION: Final = Kind("apps/v1", "ControllerRevision", "controllerrevisions")
 POD: Final = Kind("v1", "Pod", "pods")

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from slackwater.api.annotations import FIELD_MANAGER, GROUP_LABEL, REJOINED, TEMPLATE_HASH
+from slackwater.adapters.cluster.managed_fields import writer_of_replicas
+from slackwater.adapters.cluster.runs import STARTED
+from slackwater.api.annotations import GROUP_LABEL, REJOINED, TEMPLATE_HASH
 from slackwater.api.kept import unpacked
 from slackwater.api.timestamps import moment
 from slackwater.core.decision.words import shown
@@ -28,8 +30,7 @@ _NOT_MADE: Final = re.compile(
     r"create pod (?P<pod>\S+) in statefulset \S+ failed error: (?:pods \"[^\"]*\" )?(?P<why>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_FIXED = ("selector", "serviceName", "podManagementPolicy")
-_REPLICAS: Json = {"f:spec": {"f:replicas": {}}}
+_FIXED = ("selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates")
 
 
 def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
@@ -58,20 +59,10 @@ def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
         start=(spec.get("ordinals") or {}).get("start", 0),
         fixed={name: spec[name] for name in _FIXED if name in spec},
         created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,
-        replicas_by=_writer_of_replicas(metadata.get("managedFields") or ()),
+        replicas_by=writer_of_replicas(metadata.get("managedFields") or ()),
+        is_ending="deletionTimestamp" in metadata,
+        retention=spec.get("persistentVolumeClaimRetentionPolicy") or {},
     )
-
-
-def _writer_of_replicas(entries: Sequence[Json]) -> str:
-    """Empty where it was the operator, or is not known."""
-    writers = [each["manager"] for each in writers_of_replicas(entries)]
-    return "" if not writers or FIELD_MANAGER in writers else str(writers[-1])
-
-
-def writers_of_replicas(entries: Sequence[Json]) -> list[Json]:
-    """Of the managed fields those that say so, and no more of them."""
-    found = (each for each in entries if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {}))
-    return [{"manager": each.get("manager", "somebody"), "fieldsV1": _REPLICAS} for each in found]
 
 
 def to_pods(
@@ -163,12 +154,6 @@ def has_run(pod: Json) -> bool:
     return any(each.get("restartCount") for each in statuses) or any("waiting" not in each and each for each in states)
 
 
-def running_containers(pod: Json) -> list[str]:
-    """Ids of those that run; each start of a container has another one."""
-    statuses = pod.get("status", {}).get("containerStatuses", ())
-    return [each["containerID"] for each in statuses if "running" in each.get("state", {}) and "containerID" in each]
-
-
 def group_of(obj: Json) -> str | None:
     """The ConsumerGroup that the object says it belongs to."""
     label: str | None = (obj["metadata"].get("labels") or {}).get(GROUP_LABEL)
@@ -223,6 +208,7 @@ def to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running:
         told_running_at=told_running.get(consumer.get("containerID", "")) if running else None,
         scheduled_at=_true_since(conditions.get("PodScheduled")),
         rejoined=_is_true(conditions.get(REJOINED)) if REJOINED in gates else None,
+        up_since=told_running.get(consumer.get("containerID", "") + STARTED) if running else None,
         starting=bool(running) and consumer.get("started") is False,
         restarts=consumer.get("restartCount", 0),
         waiting=reason,

@@ -16,10 +16,11 @@ from slackwater.adapters.kafka.share import Share
 from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.resources import ClusterKafkaConnection, Connection
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.observation import KafkaView
+from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.ports import Secrets
 
 LOOK_S: Final = 120.0
@@ -45,6 +46,13 @@ class ConnectedKafka:
     @property
     def requests(self) -> Mapping[str, int]:
         return self._wire.requests
+
+    @property
+    def unseen_for(self) -> Collection[Reason]:
+        return self._observer.unseen.reasons
+
+    def first_unseen(self) -> Unobserved | None:
+        return self._observer.unseen.first_of_the_connection()
 
     def start(self) -> None:
         self._observer.start()

@@ -14,8 +14,7 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
@@ -99,7 +98,6 @@ class KafkaGroupReader:
     async def _observe(
         self, topics_by_group: Mapping[str, frozenset[str]], settings_of: Collection[str], began_at: float
     ) -> dict[str, KafkaView]:
-        views: dict[str, KafkaView] = {}
         try:
             topics = frozenset[str]().union(*topics_by_group.values())
             layout = await read_layout(self._wire, topics, self._topics, self._limits, self._share.room())
@@ -116,18 +114,11 @@ class KafkaGroupReader:
         )
         uncommitted = await apart(weight, lambda: _uncommitted(groups.values()))
         starts = await self._read_offsets(layout, uncommitted, read_starts)
-        answered_at, turns = self._now(), Turns(MOST_AT_ONCE)
-        for group_id, topics in topics_by_group.items():
-            group, those = outgrown.get(group_id) or groups[group_id], partitions.get(group_id, frozenset())
-            await turns.after(OF_A_GROUP + len(those))
-            if isinstance(group, Failure):
-                views[group_id] = _unobserved(group, began_at)
-                continue
-            assembled = partial(_assembled, group_id, began_at, group, those, ends, starts)
-            view = await apart(len(those), assembled)
-            view = _blind_to_topics(view, topics, layout)
-            views[group_id] = replace(view, settings=settings.get(group_id), answered_at=answered_at)
-        return views
+        answers = _Answers(began_at, self._now(), layout, partitions, {**groups, **outgrown}, ends, starts, settings)
+        return await apart(
+            sum(map(len, partitions.values())),  # thousands of small groups take as long as a large one
+            lambda: {group_id: answers.view_of(group_id, topics) for group_id, topics in topics_by_group.items()},
+        )
 
     async def close(self) -> None:
         await self._wire.close()
@@ -235,6 +226,29 @@ def _blind_to_topics(view: GroupObservation, topics: frozenset[str], layout: Top
     unread = {topic: _unobserved(layout.failures[topic], view.observed_at) for topic in topics & layout.failures.keys()}
     blind_in = {**view.blind_in, **unread}
     return replace(view, blind_to=blind_in[min(unread or blind_in)] if blind_in else None, blind_in=blind_in)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """All that was read for one look."""
+
+    began_at: float
+    answered_at: float
+    layout: TopicLayout
+    partitions: Mapping[str, frozenset[TopicPartition]]
+    groups: Mapping[str, Group | Failure]
+    ends: Offsets
+    starts: Offsets
+    settings: Mapping[str, Settings]
+
+    def view_of(self, group_id: str, topics: frozenset[str]) -> KafkaView:
+        group = self.groups[group_id]
+        if isinstance(group, Failure):
+            return _unobserved(group, self.began_at)
+        those = self.partitions[group_id]
+        view = _assembled(group_id, self.began_at, group, those, self.ends, self.starts)
+        view = _blind_to_topics(view, topics, self.layout)
+        return replace(view, settings=self.settings.get(group_id), answered_at=self.answered_at)
 
 
 def _assembled(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import count
 from typing import Final
 
 import structlog
@@ -18,6 +19,7 @@ from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.broker_watch import BrokerWatch, ReadsFacts
 from slackwater.adapters.kafka.remembered import Remembered
 from slackwater.adapters.kafka.share import Share
+from slackwater.adapters.kafka.unseen import Unseen
 from slackwater.adapters.kafka.watch import Folded, Watch
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -63,6 +65,10 @@ class Observer:
         self._moving_interval_s = moving_interval_s
         self._rest_interval_s = rest_interval_s
         self._watches: dict[str, Watch] = {}
+        self._numbers = count()
+        self._hurried: set[str] = set()
+        """Keys of those to be looked at often, so that a look at one does not go through all."""
+        self.unseen = Unseen()
         self._wanted: set[str] = set()
         """Keys to observe in the next pass, whatever the schedule says."""
         self._waiting: defaultdict[str, list[asyncio.Future[KafkaView]]] = defaultdict(list)
@@ -121,8 +127,10 @@ class Observer:
         if known is None or (known.group_id, known.topics) != (group_id, wanted):
             if known is not None:
                 known.end()
+            number = next(self._numbers) if known is None else known.number
             in_motion, remembered = known is not None and known.in_motion, Remembered(key.partition("/")[0])
-            self._watches[key] = Watch(group_id, wanted, settings, in_motion, remembered=remembered)
+            self._watches[key] = Watch(group_id, wanted, settings, in_motion, number=number, remembered=remembered)
+            self._sort_in(key)
         elif known.settings != settings:
             known.settings = settings
         else:
@@ -133,6 +141,7 @@ class Observer:
         """Forget the group, with its history. Callers that wait for it get NotWatched."""
         if (watch := self._watches.pop(key, None)) is not None:
             watch.end()
+        self._sort_in(key)
         self._share.end(key)
         self._wanted.discard(key)
         self._settle(self._waiting.pop(key, []), NotWatched(key))
@@ -142,7 +151,9 @@ class Observer:
         watch = self._watches[key]
         if in_motion and not watch.in_motion:
             self._ask_for(key)
-        watch.in_motion = in_motion
+        if watch.in_motion is not in_motion:
+            watch.in_motion = in_motion
+            self._sort_in(key)
 
     def look_soon(self, key: str) -> None:
         """Observe the group in the next pass, and have that pass at once."""
@@ -171,6 +182,15 @@ class Observer:
         for key in list(self._watches):
             self._on_change(key)
 
+    def _sort_in(self, key: str) -> None:
+        """After each change of a watch."""
+        watch = self._watches.get(key)
+        self.unseen.keep(key, None if watch is None else watch.view)
+        if watch is not None and watch.is_hurried:
+            self._hurried.add(key)
+        else:
+            self._hurried.discard(key)
+
     def _ask_for(self, key: str) -> None:
         self._wanted.add(key)
         self._wake.set()
@@ -190,8 +210,7 @@ class Observer:
 
     async def _pause(self) -> None:
         """Sleep until something is due or asked for."""
-        hurried = any(watch.is_hurried for watch in self._watches.values())
-        due_at = min(self._rest_due_at, self._moving_due_at) if hurried else self._rest_due_at
+        due_at = min(self._rest_due_at, self._moving_due_at) if self._hurried else self._rest_due_at
         try:
             async with asyncio.timeout_at(due_at if self._watches else None):
                 await self._wake.wait()
@@ -205,11 +224,11 @@ class Observer:
         self._wanted.clear()
         if now >= self._moving_due_at:
             self._moving_due_at = now + self._moving_interval_s
-            due.update(key for key, watch in self._watches.items() if watch.is_hurried)
+            due |= self._hurried
         if now >= self._rest_due_at:
             self._rest_due_at = now + self._rest_interval_s
             due.update(self._watches)
-        return [key for key in self._watches if key in due]  # who came first is looked at first
+        return sorted(due, key=lambda key: self._watches[key].number)  # who came first is looked at first
 
     async def _pass(self, keys: Collection[str]) -> None:
         if not keys:
@@ -218,7 +237,7 @@ class Observer:
         waiting = {key: self._waiting.pop(key) for key in keys if key in self._waiting}
         topics: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
         for watch in watches.values():
-            topics[watch.group_id] |= watch.topics
+            topics[watch.group_id] |= watch.asked
         settings_of = {watch.group_id for watch in watches.values() if watch.settings}
         try:
             views = await self._reader.observe(topics, settings_of)
@@ -243,8 +262,12 @@ class Observer:
             if self._watches.get(key) is not watch:  # unwatched, or to be looked at again in the next pass
                 self._settle_later(key, waiting.get(key, []))
                 continue
+            before = watch.asked
             if watch.take(folded[key]) or watch.in_motion:
                 changed.append(key)
+            self._sort_in(key)
+            if watch.asked != before:
+                self._ask_for(key)
             self._settle(waiting.get(key, []), watch.view)
         return changed
 

@@ -9,6 +9,8 @@ from slackwater.adapters.kafka.remembered import Remembered, size_of
 from slackwater.adapters.kafka.sharing import shared
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
+from slackwater.core.world.reasons import Reason
+from slackwater.core.world.streams import internal_topics
 
 
 class Folded(NamedTuple):
@@ -18,6 +20,8 @@ class Folded(NamedTuple):
     """Whether anything but offsets did."""
     size: int
     """Of who has left."""
+    gone: frozenset[str] = frozenset()
+    """Internal topics that are not there: who resets a Streams application deletes them."""
 
 
 @dataclass(slots=True)
@@ -29,10 +33,19 @@ class Watch:
     settings: bool = False
     """Whether the group's own settings are wanted too."""
     in_motion: bool = False
+    internal: frozenset[str] = frozenset()
+    """Topics that its members read as well, since Kafka Streams made them; as far as they have said."""
     view: KafkaView | None = None
     history: GroupHistory = field(default_factory=GroupHistory)
+    number: int = 0
+    """Who came first has the lowest."""
     remembered: Remembered | None = None
     """What is kept of who has left; None: nobody counts."""
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The topics to look at."""
+        return self.topics | self.internal
 
     @property
     def is_hurried(self) -> bool:
@@ -69,24 +82,32 @@ class Watch:
             or history.fingerprint != earlier.fingerprint
             or (observed.partitions, observed.settings) != (earlier_look.partitions, earlier_look.settings)
         )
-        return Folded(observed, history, changed, size_of(history))
+        return Folded(observed, history, changed, size_of(history), self._gone(seen))
 
     def take(self, folded: Folded) -> bool:
         """Returns whether anything but offsets changed."""
         self.view, self.history = folded.view, folded.history
         if self.remembered is not None:
             self.remembered.take(folded.size)
-        return folded.changed
+        known = self.internal
+        self.internal = internal_topics(self.group_id, folded.view, known - folded.gone)
+        return folded.changed or self.internal != known
 
     def _narrowed(self, observation: GroupObservation) -> GroupObservation:
         """Leave out what only another watch of the same group asked for, in another namespace perhaps."""
         if observation.blind_in:
-            ours = (observation.blind_in[topic] for topic in sorted(self.topics) if topic in observation.blind_in)
+            asked = sorted(self.asked - self._gone(observation))
+            ours = (observation.blind_in[topic] for topic in asked if topic in observation.blind_in)
             observation = replace(observation, blind_to=next(ours, None), blind_in={})
         if not self.settings and observation.settings is not None:
             observation = replace(observation, settings=None)
-        partitions = frozenset(p for p in observation.partitions if p.topic in self.topics)
+        partitions = frozenset(p for p in observation.partitions if p.topic in self.asked)
         if partitions == observation.partitions:
             return observation
         offsets = {p: o for p, o in observation.offsets.items() if p in partitions}
         return replace(observation, partitions=partitions, offsets=offsets)
+
+    def _gone(self, observation: GroupObservation) -> frozenset[str]:
+        unread = observation.blind_in.items()
+        missing = frozenset(topic for topic, why in unread if why.reason is Reason.TOPIC_MISSING)
+        return missing & self.internal - self.topics

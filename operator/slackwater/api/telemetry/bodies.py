@@ -8,17 +8,20 @@ from pydantic import Field
 
 from slackwater.api.client import Library
 from slackwater.api.consumer_group import Membership
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.api.telemetry.wire import Count, Milliseconds, Moment, Seconds, WireModel
 from slackwater.api.telemetry.words import (
     ChangedBy,
     GroupType,
+    HeldBy,
     Outcome,
     PollSource,
     RebalanceCause,
     RebalanceProtocol,
     RestartMode,
     RestartReason,
+    TurnOutcome,
 )
 from slackwater.api.timeouts import TimeoutsMode
 
@@ -60,6 +63,13 @@ class GroupObserved(WireModel):
     heartbeat_min_ms: Milliseconds | None = None
     heartbeat_max_ms: Milliseconds | None = None
     spec_generation: Count
+    warm_up_ms: Milliseconds | None = None
+    """How long a partition is slow with a new owner, as the spec says; null: it does not."""
+    warmed_up_s: Seconds | None = None
+    """How long it took after the last rebalance that was watched to its end, until the lag was back where it was
+    before; half an hour at most. Null: none was yet."""
+    warmed_up_after: Moment | None = None
+    """Which rebalance that was: its `ended_at`."""
 
 
 class MemberRestarted(WireModel):
@@ -95,6 +105,9 @@ class MemberRestarted(WireModel):
     """Whether the group gave its partitions to others meanwhile."""
     partitions: Count | None = None
     """How many it owned before."""
+    spec_generation: Count | None = None
+    """Of the ConsumerGroup when the process ended: restarts of one rollout have the same. Null: told by an operator
+    that did not say so yet."""
 
 
 class Rebalance(WireModel):
@@ -156,3 +169,50 @@ class SettingsChanged(WireModel):
     how: ChangedBy
     changes: tuple[SettingChange, ...]
     spec_generation: Count
+
+
+class TurnHeld(WireModel):
+    """What held a group back for a part of its wait: one thing at a time, the one at which it stood in line."""
+
+    by: HeldBy
+    fleet: str | None = None
+    """The ConsumerFleet whose it is, or the FleetCampaign, as `namespace/name`; null: not known."""
+    name: str | None = None
+    """Of the budget, or of the campaign's wave."""
+    place: str | None = None
+    """Where it counts, such as `lkc-7f/2` for broker 2 of a Kafka cluster; null where it counts everywhere."""
+    held_s: Seconds
+    """As it was seen: a group that waits is looked at once a minute."""
+
+
+class Turn(WireModel):
+    """A group's turn to move, where ConsumerFleets say how many groups may. Told when it is asked for, every hour while
+    the group waits, when it is given, and when it ends.
+
+    Each telling says all that was known then, as those of a member's restart do: take, for each field, the newest
+    telling in which it is known.
+    """
+
+    turn: str
+    """The same for all tellings of one turn; and where an upgrade's step failed and is tried again, of both turns."""
+    reason: MoveReason
+    outcome: TurnOutcome
+    fleets: tuple[str, ...]
+    """All that select the group and so had to agree, as `namespace/name`."""
+    campaign: str | None = None
+    """The uid of the FleetCampaign that called the group; null: it moves of its own accord."""
+    asked_at: Moment
+    """By which its place in the line goes: a turn that ended early asks again with the moment of the first asking, and
+    each step of an upgrade with that of the first step."""
+    waits_since: Moment | None = None
+    """When this wait began."""
+    given_at: Moment | None = None
+    ended_at: Moment | None = None
+    waited_s: Seconds | None = None
+    """Until it was given or withdrawn, or until this telling."""
+    lasted_s: Seconds | None = None
+    """From when it was given until it ended."""
+    coordinator: Count | None = None
+    """The broker that coordinated the group when it was given."""
+    held_by: tuple[TurnHeld, ...]
+    """The longest first, 16 at most. What is missing of `waited_s` went to the group's own gates, or was not seen."""

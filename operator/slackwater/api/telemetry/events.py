@@ -13,6 +13,7 @@ from slackwater.api.telemetry.bodies import (
     PollObserved,
     Rebalance,
     SettingsChanged,
+    Turn,
 )
 from slackwater.api.telemetry.wire import Moment, WireModel
 from slackwater.api.telemetry.words import EventType
@@ -75,13 +76,19 @@ class SettingsChangedEvent(Envelope):
     settings_changed: SettingsChanged
 
 
+class TurnEvent(Envelope):
+    type: Literal[EventType.TURN]
+    turn: Turn
+
+
 Event = Annotated[
     GroupObservedEvent
     | MemberRestartedEvent
     | RebalanceEvent
     | PollObservedEvent
     | GateHeldEvent
-    | SettingsChangedEvent,
+    | SettingsChangedEvent
+    | TurnEvent,
     Field(discriminator="type"),
 ]
 EVENT: Final[TypeAdapter[Event]] = TypeAdapter(Event)

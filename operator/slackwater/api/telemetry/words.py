@@ -14,6 +14,7 @@ class EventType(StrEnum):
     POLL_OBSERVED = "poll_observed"
     GATE_HELD = "gate_held"
     SETTINGS_CHANGED = "settings_changed"
+    TURN = "turn"
 
 
 class GroupType(StrEnum):
@@ -84,3 +85,33 @@ class ChangedBy(StrEnum):
     """Pods were restarted with other settings."""
     GROUP_CONFIG = "GroupConfig"
     """The group's own settings in Kafka: no pod was restarted (F23)."""
+
+
+class TurnOutcome(StrEnum):
+    WAITS = "Waits"
+    """It was asked for, and is not given yet."""
+    HAS = "Has"
+    """It was given: the group may move."""
+    DONE = "Done"
+    """What it was for has come to its end, whichever."""
+    GAVE_WAY = "GaveWay"
+    """It ended early, since nothing came of it for a while: the group asks for another one."""
+    WITHDRAWN = "Withdrawn"
+    """It was never given, and is not needed any more."""
+
+
+class HeldBy(StrEnum):
+    """What has no room for a group that waits."""
+
+    BUDGET = "Budget"
+    WAVE = "Wave"
+    """Of a FleetCampaign: as many of its groups move as may."""
+    WINDOW = "Window"
+    """All are closed."""
+    FREEZE = "Freeze"
+    PAUSE = "Pause"
+    HALT = "Halt"
+    NOT_ACCEPTED = "NotAccepted"
+    """The fleet's spec cannot be kept."""
+    ORDER = "Order"
+    """Of a FleetCampaign, which has not called it."""

@@ -35,7 +35,8 @@ from slackwater.cli.errors import CannotBeAdopted, NothingToDo, NotReached
 from slackwater.cli.importing.template import cleaned
 from slackwater.cli.looking.lookout import Lookout
 from slackwater.cli.planning.changes import Change, changes
-from slackwater.cli.reaching.cluster import cluster, read_group
+from slackwater.cli.reaching.choice import Place
+from slackwater.cli.reaching.cluster import read_group
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
@@ -61,31 +62,29 @@ class Foreseen:
     remarks: tuple[str, ...]
 
 
-async def foresee(context: str | None, namespace: str, name: str) -> Foreseen:
+async def foresee(api: KubernetesApi, place: Place) -> Foreseen:
     """Changes nothing. Raises CannotBeAdopted, NothingToDo, InvalidSpec, and as `read_group`."""
-    async with cluster(context) as api:
-        snapshot, standing, cautions = await _begin(api, namespace, name)
-        world = await _world(api, snapshot, standing)
-        doubt = check_members(world)
-    return Foreseen(name, len(standing.pods), doubt, _template_changes(world, standing), cautions)
+    snapshot, standing, cautions = await _begin(api, *place)
+    world = await _world(api, snapshot, standing)
+    doubt = check_members(world)
+    return Foreseen(place.name, len(standing.pods), doubt, _template_changes(world, standing), cautions)
 
 
-async def adopt(context: str | None, namespace: str, name: str, timeout_s: float, say: Say) -> str:
+async def adopt(api: KubernetesApi, place: Place, timeout_s: float, say: Say) -> str:
     """Do it, and return what came of it. May be broken off and begun again at any moment.
 
     Raises as `foresee`, and NotReached where the StatefulSet controller or the pods take longer than `timeout_s`.
     """
     deadline = time.monotonic() + timeout_s
-    async with cluster(context) as api:
-        snapshot, standing, cautions = await _begin(api, namespace, name)
-        for remark in cautions:
-            say(remark)
-        if doubt := check_members(await _world(api, snapshot, standing)):
-            say(doubt)
-        await _carry_out(api, standing, deadline, timeout_s, say)
-    paused = f"The group is paused: kubectl slackwater resume {name} -n {namespace} rolls out what differs"
+    snapshot, standing, cautions = await _begin(api, *place)
+    for remark in cautions:
+        say(remark)
+    if doubt := check_members(await _world(api, snapshot, standing)):
+        say(doubt)
+    await _carry_out(api, standing, deadline, timeout_s, say)
+    paused = f"The group is paused: kubectl slackwater resume {place.name} -n {place.namespace} rolls out what differs"
     run = "pod runs on as it was" if len(standing.pods) == 1 else "pods run on as they were"
-    return f"{name}: adopted; {len(standing.pods)} {run}. {paused}"
+    return f"{place.name}: adopted; {len(standing.pods)} {run}. {paused}"
 
 
 async def _begin(api: KubernetesApi, namespace: str, name: str) -> tuple[Snapshot, Standing, tuple[str, ...]]:

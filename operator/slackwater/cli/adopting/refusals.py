@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from slackwater.adapters.cluster.translation import revision_template
+from slackwater.adapters.cluster.translation import revision_template, to_workload
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.consumer_group import Membership
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.adopting.steps import Standing, names_of_pods, revision_of
 from slackwater.cli.errors import CannotBeAdopted
 from slackwater.core.decision.words import listing
+from slackwater.core.manifests.claims import claims_asked_for, has_the_claims_asked_for, names_of_claims
 from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.profile import Profile, profile_in, profile_of
@@ -44,13 +45,15 @@ def is_labelled_as_another_groups(standing: Standing) -> str:
     return f"the pods of {_what(standing)} are labelled as ConsumerGroup {label}'s: adopt it as that one"
 
 
-def has_volume_claims(standing: Standing) -> str:
-    """A second StatefulSet could not have the same volumes."""
-    claims = [each["metadata"]["name"] for each in standing.workload["spec"].get("volumeClaimTemplates") or ()]
-    if not claims:
+def has_other_volume_claims(standing: Standing) -> str:
+    """Kubernetes changes none of a StatefulSet that is there, and pods that run are given no other volume."""
+    workload, group = to_workload(standing.workload), parse_consumer_group(standing.group)
+    if has_the_claims_asked_for(workload, group):
         return ""
-    what = f"{_what(standing)} has volumeClaimTemplates ({listing(claims)})"
-    return f"{what}, which a ConsumerGroup cannot have: leave it as it is"
+    has = listing(names_of_claims(workload.claims)) or "none"
+    asks = listing(names_of_claims(claims_asked_for(group))) or "none"
+    what = f"{_what(standing)} has other volumeClaimTemplates ({has}) than the ConsumerGroup asks for ({asks})"
+    return f"{what}: write those of the StatefulSet into spec.volumeClaimTemplates, and change them when it is adopted"
 
 
 def starts_elsewhere(standing: Standing) -> str:
@@ -110,7 +113,7 @@ def has_no_such_container(standing: Standing) -> str:
 UNADOPTABLE: Final = (
     belongs_to_another,
     is_labelled_as_another_groups,
-    has_volume_claims,
+    has_other_volume_claims,
     starts_elsewhere,
     has_another_number_of_pods,
     selects_by_expressions,

@@ -32,8 +32,8 @@ Files = Annotated[
         "--filename",
         "-f",
         metavar="FILE",
-        help="The ConsumerGroup's manifest; - for standard input. A KafkaConnection beside it counts as well, and"
-        " may stand in a file of its own: -f may be given again.",
+        help="The ConsumerGroup's manifest; - for standard input. A KafkaConnection beside it counts as well, and may"
+        " stand in a file of its own: repeat -f for it.",
     ),
 ]
 
@@ -52,7 +52,7 @@ def plan(
     duration_s: For = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Say what the operator would do now, and why, once a manifest were applied. Changes nothing."""
+    """Say what applying a manifest would do now, and why. Changes nothing."""
     if world is not None:
         _check_world_alone({"-n": namespace, "--context": context, "--for": duration_s})
         if world == STDIN and STDIN in files:
@@ -71,7 +71,7 @@ def plan(
 def diff(files: Files, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
     """Show what applying a manifest would change: fields, consumers' settings, and which pods. Changes nothing.
 
-    Exit codes: 0 it changes nothing, 1 it changes something, 2 or more it could not be found out.
+    Exit codes: 0 no change, 1 a change, 2 or more an error.
     """
     differs = False
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import typer
 
+from slackwater.cli.grouped import Whole
 from slackwater.pipeline.audit.command import command as audit
 from slackwater.pipeline.ingest.command import command as ingest
 from slackwater.pipeline.recommend.command import command as recommend
@@ -20,6 +21,7 @@ from slackwater.pipeline.report.command import command as report
 from slackwater.terminal import say
 
 pipeline = typer.Typer(
+    cls=Whole,
     help="Learn from the fleet's telemetry, on Spark: ingest, audit, recommend, report.",
     rich_markup_mode=None,
 )

@@ -42,7 +42,7 @@ def reason(
         typer.Argument(
             metavar="REASON",
             autocompletion=complete_reason,
-            help="As conditions and Events have it, such as PodNotReady; all of them are listed when not given.",
+            help="As conditions and Events have it, such as PodNotReady; lists all when left out.",
         ),
     ] = None,
     output: As = Output.TABLE,

@@ -8,16 +8,18 @@ As in `main`, what takes a second to import is imported by the command that need
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from slackwater.api.client import Library
+from slackwater.cli.commands.choosing import Yes, of_groups
+from slackwater.cli.commands.groups import give
 from slackwater.cli.errors import OptionMissing
 from slackwater.cli.options import (
     As,
     Context,
-    Name,
     Namespace,
     Output,
     parse_name,
@@ -27,6 +29,11 @@ from slackwater.cli.options import (
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from slackwater.adapters.cluster.api import KubernetesApi
+    from slackwater.cli.adopting.command import Foreseen
+    from slackwater.cli.reaching.choice import Choice, Place
 
 Everywhere = Annotated[
     bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
@@ -51,7 +58,7 @@ def doctor(
 ) -> None:
     """Check cluster, CRDs, operator, rights and Kafka, and say what is missing. Changes nothing.
 
-    The exit code is 1 when something is missing; warnings and what could not be checked leave it at 0.
+    The exit code is 1 when something is missing; warnings and skipped checks leave it at 0.
     """
     from slackwater.cli.doctor.command import examine, findings_document, findings_table
     from slackwater.cli.doctor.findings import is_well
@@ -77,7 +84,7 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
         str | None, typer.Option(metavar="NAME", parser=parse_name, help="The KafkaConnection to use.")
     ] = None,
     client: Annotated[Library | None, typer.Option(help="The consumers' Kafka client library.")] = None,
-    topic: Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="A topic; may be given again.")] = None,
+    topic: Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="A topic; repeat it for more.")] = None,
     container: Annotated[str | None, typer.Option(metavar="NAME", help="The container that is the consumer.")] = None,
     env_prefix: Annotated[
         str | None,
@@ -110,10 +117,9 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
         say(line, err=True)
 
 
+@of_groups
 def adopt(
-    name: Name,
-    namespace: Namespace = None,
-    context: Context = None,
+    choice: Choice,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and what would differ.")] = False,
     timeout_s: Annotated[
         float,
@@ -121,20 +127,28 @@ def adopt(
             "--timeout", metavar="DURATION", parser=parse_seconds, help="How long to wait for the cluster's own part."
         ),
     ] = "2m",  # type: ignore[assignment]
+    yes: Yes = False,
 ) -> None:
     """Give a StatefulSet that runs to the ConsumerGroup of its name. Restarts no pod, and leaves the group paused."""
     from slackwater.cli.adopting import command
+    from slackwater.cli.commands.reading import Reading, read
 
-    place = namespace or namespace_of(context)
     if dry_run:
-        for line in command.foreseen_in_words(asyncio.run(command.foresee(context, place, name))):
-            say(line)
+
+        def show(found: Foreseen) -> None:
+            for line in command.foreseen_in_words(found):
+                say(line)
+
+        read(choice, Reading("adopt --dry-run", command.foresee, asdict, show), Output.TABLE)
         return
 
-    def on_the_way(words: str) -> None:
-        say(one_line(words), err=True)
+    async def order(api: KubernetesApi, place: Place, timeout_s: float) -> str:
+        def on_the_way(words: str) -> None:
+            say(one_line(words if choice.one else f"{place}: {words}"), err=True)
 
-    say(one_line(asyncio.run(command.adopt(context, place, name, timeout_s, on_the_way))))
+        return await command.adopt(api, place, timeout_s, on_the_way)
+
+    give(choice, "adopt", order, timeout_s, yes)
 
 
 def register(app: typer.Typer) -> None:

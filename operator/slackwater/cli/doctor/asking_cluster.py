@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterRefused
+from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import (
     ACCESS_REVIEW,
+    CONSUMER_FLEET,
+    CONSUMER_GROUP,
     CUSTOM_RESOURCE_DEFINITION,
     DEPLOYMENT,
     OWN_ACCESS_REVIEW,
@@ -17,12 +21,18 @@ from slackwater.adapters.cluster.paths import (
     POD_DISRUPTION_BUDGET,
 )
 from slackwater.api.annotations import API_VERSION, GROUP, GROUP_LABEL
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_fleet
+from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.doctor.budgets import BudgetFacts
-from slackwater.cli.doctor.findings import Unread
+from slackwater.cli.doctor.findings import Finding, Unread
 from slackwater.cli.doctor.installation import OPERATOR_SELECTOR, Operator, operators_in
 from slackwater.cli.doctor.rights import EVERYWHERE, OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret, place
+from slackwater.cli.doctor.stored_defaults import given_to, stored_defaults
 from slackwater.cli.errors import NotInstalled
 from slackwater.cli.reaching.cluster import check_installed
+from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.seen import FleetSeen, fleet_seen
 from slackwater.ports import Kind
 
 Json = dict[str, Any]
@@ -109,3 +119,41 @@ async def _reviewed(api: KubernetesApi, kind: Kind, asked: Sequence[dict[str, st
     except ClusterRefused:
         return Unread(f"you may not create {kind.name}s")
     return [first, *await asyncio.gather(*map(is_allowed, asked[1:]))]
+
+
+async def read_stored_defaults(api: KubernetesApi, namespace: str | None) -> list[Finding]:
+    """Values that an earlier resource type wrote, where a fleet says something else. Nothing where fleets or groups
+    cannot be read: other findings say so."""
+    try:
+        groups, _ = await api.list_all(CONSUMER_GROUP, namespace)
+        fleets = await _fleets(api, namespace)
+    except ClusterRefused:
+        return []
+    return stored_defaults(groups, given_to(groups, fleets))
+
+
+async def selected_groups(
+    api: KubernetesApi, namespace: str | None, groups: Sequence[ConsumerGroup]
+) -> frozenset[str] | None:
+    """Those that a ConsumerFleet selects, by `namespace/name`; None where fleets may not be listed."""
+    try:
+        fleets = await _fleets(api, namespace)
+    except KindMissing:
+        return frozenset()
+    except ClusterRefused:
+        return None
+    facts = [GroupFacts(each.namespace, each.name, labels=each.metadata.labels) for each in groups]
+    return frozenset(each.key for each in facts if any(fleet.fleet.selects(each) for fleet in fleets))
+
+
+async def _fleets(api: KubernetesApi, namespace: str | None) -> list[FleetSeen]:
+    """Those of other namespaces, too, where one may list them: they may select groups of this one."""
+    try:
+        found, _ = await api.list_all(CONSUMER_FLEET, None)
+    except Forbidden:
+        found, _ = await api.list_all(CONSUMER_FLEET, namespace)
+    known: list[FleetSeen] = []
+    for each in found:
+        with suppress(InvalidSpec):
+            known.append(fleet_seen(parse_consumer_fleet(each), time.time()))
+    return known

@@ -9,6 +9,7 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.adapters.cluster.secrets import read_secrets
 from slackwater.adapters.kafka.broker_reader import BrokerReader
+from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.granted import read_features, read_granted
 from slackwater.adapters.kafka.security import client_settings, secret_names
@@ -49,9 +50,12 @@ async def ask_kafka(
 async def _read(wire: KafkaWire, groups: Collection[ConsumerGroup]) -> KafkaFacts:
     brokers = await BrokerReader(wire).read()
     layout = await read_layout(wire, {topic for group in groups for topic in group.spec.topics})
+    group_ids = {group.group_id for group in groups}
+    found = await Coordinators(wire).find(group_ids) if group_ids else {}
     return KafkaFacts(
         brokers=brokers,
         features=await read_features(wire),
-        granted=await read_granted(wire, {group.group_id for group in groups}),
+        granted=await read_granted(wire, group_ids),
         topic_failures=layout.failures,
+        coordinators={group_id: broker for group_id, broker in found.items() if isinstance(broker, int)},
     )

@@ -33,6 +33,8 @@ from slackwater.cli.doctor.asking_cluster import (
     own_rights,
     read_budgets,
     read_definition,
+    read_stored_defaults,
+    selected_groups,
 )
 from slackwater.cli.doctor.asking_kafka import ask_kafka
 from slackwater.cli.doctor.budgets import budget_findings
@@ -61,6 +63,7 @@ async def examine(context: str | None, namespace: str | None, with_kafka: bool) 
             *rights.plugin_findings(await own_rights(api, namespace), namespace),
             *budget_findings(await read_budgets(api, namespace)),
             *await _connections(api, namespace, connections, with_kafka),
+            *await read_stored_defaults(api, namespace),
         ]
 
 
@@ -139,10 +142,11 @@ async def _connections(
     groups, findings = _parsed(objects)
     if not connections:
         findings.append(no_connections(where))
+    selected = await selected_groups(api, namespace, groups) if with_kafka else None
     for connection in connections:
         using = _users(connection, groups)
         kafka = await ask_kafka(api, connection, using) if with_kafka else None
-        findings += connection_findings(ConnectionFacts(connection, using, kafka))
+        findings += connection_findings(ConnectionFacts(connection, using, kafka, selected))
     return findings
 
 

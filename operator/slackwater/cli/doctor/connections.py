@@ -6,7 +6,7 @@ The operator's own word comes first: it looks from inside the cluster. What was 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from slackwater.adapters.kafka.errors import Failure
@@ -16,6 +16,7 @@ from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, not_checked
+from slackwater.cli.doctor.unlimited import unlimited_finding
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import listing, seconds
 from slackwater.core.world.broker import Bounds, BrokerFacts
@@ -42,6 +43,8 @@ class KafkaFacts:
     granted: Mapping[str, Granted]
     """By group id."""
     topic_failures: Mapping[str, Failure]
+    coordinators: Mapping[str, int] = field(default_factory=dict)
+    """By group id, as far as that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class ConnectionFacts:
     """The ConsumerGroups that use it."""
     kafka: KafkaFacts | Failure | Unread | None = None
     """None: nobody wanted it asked from here."""
+    selected: frozenset[str] | None = None
+    """The groups that a ConsumerFleet selects, by `namespace/name`; None: that is not known."""
 
     @property
     def name(self) -> str:
@@ -109,6 +114,9 @@ def _from_here(facts: ConnectionFacts) -> Iterator[Finding]:
         yield _bounds(subject, kafka.brokers)
         yield from (_of_topic(subject, topic, kafka.topic_failures[topic]) for topic in sorted(kafka.topic_failures))
         yield from (_of_group(group, kafka.granted[group.group_id]) for group in facts.groups)
+        if facts.selected is not None:
+            free = unlimited_finding(subject, facts.groups, facts.selected, kafka.coordinators)
+            yield from () if free is None else (free,)
 
 
 def _out_of_reach(subject: str, failure: Failure, condition: Json | None) -> Finding:

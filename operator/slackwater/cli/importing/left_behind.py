@@ -7,16 +7,16 @@ from typing import Any, Final
 
 from slackwater.api.annotations import GROUP
 from slackwater.cli.errors import CannotBeImported
-from slackwater.core.decision.words import listing, shown
+from slackwater.core.decision.words import shown
 
 Json = Mapping[str, Any]
 
-_TAKEN: Final = frozenset({"replicas", "template", "selector", "serviceName"})
+_CLAIMS: Final = frozenset({"volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"})
+_TAKEN: Final = frozenset({"replicas", "template", "selector", "serviceName"}) | _CLAIMS
 _NOT_WORTH_A_WORD: Final[Mapping[str, Any]] = {
     "podManagementPolicy": "Parallel",
     "revisionHistoryLimit": 10,
     "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
-    "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
     "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}},
     "progressDeadlineSeconds": 600,
     "minReadySeconds": 0,
@@ -44,10 +44,6 @@ def check_importable(workload: Json) -> None:
             f"{what} belongs to ConsumerGroup {shown(owner['name'])} already (metadata.ownerReferences): there is"
             " nothing to import"
         )
-    claims = [each["metadata"]["name"] for each in workload["spec"].get("volumeClaimTemplates") or ()]
-    if claims:
-        message = f"{what} has volumeClaimTemplates ({listing(claims)}), which a ConsumerGroup cannot have"
-        raise CannotBeImported(f"{message}: leave it a StatefulSet, or have its pods do without volumes of their own")
 
 
 def _owner(workload: Json) -> Json | None:

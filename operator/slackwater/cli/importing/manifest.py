@@ -10,6 +10,7 @@ from slackwater.api.annotations import API_VERSION
 from slackwater.api.client import Library
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.cli.errors import OptionMissing
+from slackwater.cli.importing.claims import claims_of
 from slackwater.cli.importing.left_behind import check_importable, left_behind
 from slackwater.cli.importing.owned import Moved, move_owned
 from slackwater.cli.importing.settings_found import Found, Told, found_in
@@ -75,6 +76,7 @@ def imported(workload: Mapping[str, Any], said: Said, connections: Sequence[Mapp
         },
         **({"protocol": moved.protocol} if moved.protocol else {}),
         **({"timeouts": moved.timeouts} if moved.timeouts else {}),
+        **claims_of(workload),
         "template": template,
     }
     documents = [*answers.skeleton(namespace), _object("ConsumerGroup", name, namespace, spec)]

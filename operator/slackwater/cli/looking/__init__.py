@@ -7,4 +7,6 @@ watching    `status`: one picture, or a live one
 waiting     `status --wait`: until it is as the spec wants it
 recording   `observe`: into a document
 kept        what the cluster keeps: all groups, and one group's versions; Kafka is not asked
+fleets      fleets and all groups: who waits for whom, and what would be
+defaults    a group and what fleets give it: whose each setting is
 """

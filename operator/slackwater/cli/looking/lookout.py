@@ -19,10 +19,13 @@ from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.security import ClientSettings, client_settings, secret_names
 from slackwater.adapters.kafka.watch import Watch
 from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.api.conditions import ConditionType
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.resources import ClusterKafkaConnection, ConsumerGroup
+from slackwater.cli.words.readiness import condition_of
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.fleet.seen import turn_shown
 from slackwater.core.timeouts.group_settings import kept_in_kafka
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -62,7 +65,8 @@ class Lookout:
     def world(self, snapshot: Snapshot, group: ConsumerGroup | None = None) -> World:
         """Both halves put together as of now. `group`: in place of the snapshot's. Raises InvalidSpec."""
         world = to_world(snapshot, self.view, self.history, time.time(), group)
-        return replace(world, broker=self._broker)
+        gated = condition_of(world.group.status, ConditionType.ROLLOUT_GATED)
+        return replace(world, broker=self._broker, turn=turn_shown(world.memory, gated))
 
     async def aim(self, group: ConsumerGroup, connection: Json | None, memory: RolloutMemory | None = None) -> None:
         """Look at this group through this connection from now on. The same again changes nothing.
@@ -110,7 +114,7 @@ class Lookout:
         if watch is not None and reader is not None:
             settings_of = (watch.group_id,) if watch.settings else ()
             views, _ = await asyncio.gather(
-                reader.observe({watch.group_id: watch.topics}, settings_of), self._ask_brokers()
+                reader.observe({watch.group_id: watch.asked}, settings_of), self._ask_brokers()
             )
             watch.fold(views[watch.group_id])
 

@@ -12,36 +12,37 @@ from typing import Any, Final
 from rich.console import Console, RenderableType
 from rich.live import Live
 
+from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.looking.lookout import Lookout
 from slackwater.cli.looking.looks import Look, live_looks, look_at
 from slackwater.cli.options import Output, in_yaml
 from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
+from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.terminal import Terminal, say
 
 Show = Callable[[Look], None]
 
 
-async def look_once(context: str | None, namespace: str, name: str) -> Look:
+async def look_once(api: KubernetesApi, place: Place) -> Look:
     """Raises ClusterFailed, NoSuchGroup and NotInstalled."""
-    async with cluster(context) as api:
-        lookout = Lookout(api)
-        try:
-            snapshot = await read_group(api, namespace, name)
-            await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection, snapshot.memory)
-            await lookout.look()
-            return look_at(snapshot, lookout)
-        finally:
-            await lookout.close()
+    lookout = Lookout(api)
+    try:
+        snapshot = await read_group(api, *place)
+        await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection, snapshot.memory)
+        await lookout.look()
+        return look_at(snapshot, lookout)
+    finally:
+        await lookout.close()
 
 
-async def look_on(context: str | None, namespace: str, name: str, show: Show) -> None:
+async def look_on(context: str | None, place: Place, show: Show) -> None:
     """Show look after look until the group is deleted. Raises ClusterFailed, NoSuchGroup and NotInstalled."""
     async with cluster(context) as api:
-        await read_group(api, namespace, name)  # for its sentences, where there is no such group
-        async with aclosing(live_looks(api, namespace, name)) as looks:
+        await read_group(api, *place)  # for its sentences, where there is no such group
+        async with aclosing(live_looks(api, *place)) as looks:
             async for look in looks:
                 show(look)
 
@@ -55,12 +56,12 @@ class Face:
     gist: Callable[[Look], object]
 
 
-def watch(context: str | None, namespace: str, name: str, output: Output, face: Face) -> None:
+def watch(context: str | None, place: Place, output: Output, face: Face) -> None:
     """Until the group is deleted, or Ctrl-C: redrawn on a terminal, else one below the other."""
 
     def follow(show: Show) -> None:
-        asyncio.run(look_on(context, namespace, name, show))
-        say(f"ConsumerGroup {name} was deleted.", err=True)
+        asyncio.run(look_on(context, place, show))
+        say(f"ConsumerGroup {place.name} was deleted.", err=True)
 
     console = Terminal()
     with suppress(KeyboardInterrupt):  # that is how one leaves it

@@ -86,7 +86,8 @@ def _act(world: World, act: Act) -> Json:
         case WriteWorkload():
             return {**heading, **_write(world, act)}
         case DeleteWorkload():
-            return {**heading, "statefulSet": act.name, "why": act.why}
+            alone = {"withoutItsPods": True} if act.orphans else {}
+            return {**heading, "statefulSet": act.name, **alone, "why": act.why}
         case DeletePod():
             return {**heading, "pod": act.name, "ordinal": act.ordinal, "why": act.why}
         case RemoveMembers() | ReleaseMembers():
@@ -105,6 +106,7 @@ def _write(world: World, act: WriteWorkload) -> Json:
         "purpose": act.purpose.name,
         "pod": None if act.ordinal is None else f"{act.name or world.group.name}-{act.ordinal}",
         "ordinal": act.ordinal,
+        "also": list(act.also),
         "replicas": act.replicas,
         "strategy": act.strategy.value,
         "partition": act.partition,

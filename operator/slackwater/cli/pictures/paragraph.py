@@ -9,6 +9,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.api.conditions import ConditionType
 from slackwater.cli.pictures.pod_rows import MISSING, PodRow, pod_rows
 from slackwater.cli.words.explanation import Explanation, Outcome, explain
+from slackwater.cli.words.fleets import TurnStory
 from slackwater.cli.words.proofs import proof_awaited
 from slackwater.cli.words.protocol import protocol_in_words, refused
 from slackwater.cli.words.readiness import ready_condition
@@ -25,20 +26,23 @@ from slackwater.terminal import one_line
 Json = dict[str, Any]
 
 
-def paragraph(world: World, plan: Decision) -> str:
-    """One, whatever line breaks stand in an annotation or a message."""
-    return one_line(" ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan)))
+def paragraph(world: World, plan: Decision, turn: TurnStory | None = None) -> str:
+    """One, whatever line breaks stand in an annotation or a message. `turn`: what the fleets' objects show, where it
+    waits for its turn; None: that is not known."""
+    return one_line(" ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan, turn)))
 
 
-def paragraph_and_pointer(world: World, plan: Decision) -> str:
+def paragraph_and_pointer(world: World, plan: Decision, turn: TurnStory | None = None) -> str:
     """For people; and below it where to read more, on a line of its own, to be copied."""
     refusal, standing = refused(world, plan), standing_of(world, explain(world, plan))
     reason = standing.reason or standing.unready or (refusal.reason if refusal is not None else "")
-    return f"{paragraph(world, plan)}\n{where_to_read(reason)}" if reason else paragraph(world, plan)
+    words = paragraph(world, plan, turn)
+    return f"{words}\n{where_to_read(reason)}" if reason else words
 
 
-def explain_document(world: World, plan: Decision) -> Json:
-    """Fields are added to it, never renamed. `reason`: of the hold; empty where nothing holds the group."""
+def explain_document(world: World, plan: Decision, turn: TurnStory | None = None) -> Json:
+    """Fields are added to it, never renamed. `reason`: of the hold; empty where nothing holds the group. `turn`: null
+    where it waits for none, or that cannot be read."""
     standing = standing_of(world, explain(world, plan))
     return {
         "version": 1,
@@ -47,18 +51,21 @@ def explain_document(world: World, plan: Decision) -> Json:
         "phase": world.group.status.get("phase"),
         "holds": standing.holds,
         "reason": standing.reason,
-        "words": paragraph(world, plan),
+        "words": paragraph(world, plan, turn),
+        "turn": None if turn is None else turn.document,
     }
 
 
-def _sentences(world: World, plan: Decision) -> Iterator[str]:
+def _sentences(world: World, plan: Decision, turn: TurnStory | None) -> Iterator[str]:
     explanation = explain(world, plan)
     standing = standing_of(world, explanation)
     yield from _of_the_operator(world)
     is_paused = PAUSE in world.group.metadata.annotations
     if plan.memory.phase.under_way or standing.holds or is_paused or world.group.metadata.is_being_deleted:
         yield from _of_the_phase(world, plan, standing)
-    if standing.holds:
+    if standing.reason == Reason.AWAITING_TURN and turn is not None:
+        yield from turn.sentences
+    elif standing.holds:
         yield f"It waits, {standing.reason}: {standing.words}"
         if standing.reason == Reason.MEMBER_NOT_REJOINED and (proof := proof_awaited(world, plan)):
             yield proof

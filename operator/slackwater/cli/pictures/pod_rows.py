@@ -163,7 +163,7 @@ def _note(world: World, plan: Decision, explanation: Explanation, pod: Pod) -> s
     arriving = world.beside.arriving if world.beside is not None else ()
     if any(other.ordinal == pod.ordinal for other in arriving):
         return "is to be replaced"
-    if plan.memory.phase.under_way and step is not None and step.ordinal == pod.ordinal:
+    if plan.memory.phase.under_way and step is not None and pod.ordinal in step.ordinals:
         return f"restarted {seconds(max(0.0, world.now - step.started_at))} ago"
     waits_its_turn = plan.act is None and explanation.follow[:1] == (pod.name,)
     return "next" if waits_its_turn else ""

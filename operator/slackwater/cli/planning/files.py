@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,9 +14,15 @@ from typing import Any, Final
 import yaml
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.parsing import (
+    parse_consumer_fleet,
+    parse_consumer_group,
+    parse_fleet_campaign,
+    parse_kafka_connection,
+)
 from slackwater.api.references import ConnectionKind
 from slackwater.cli.errors import FileUnusable
+from slackwater.cli.options import NAME
 from slackwater.core.decision.words import listing
 from slackwater.core.world.recording import RecordingUnreadable, read_world
 from slackwater.core.world.world import World
@@ -24,6 +31,7 @@ Json = dict[str, Any]
 
 STDIN = "-"
 _CONNECTIONS: Final = tuple(map(str, ConnectionKind))
+_GROUP, _FLEET, _CAMPAIGN = "ConsumerGroup", "ConsumerFleet", "FleetCampaign"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +42,39 @@ class Manifests:
     connections: tuple[Json, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CampaignManifests:
+    """What files ask for: one FleetCampaign, and the fleets that stand beside it."""
+
+    campaign: Json
+    fleets: tuple[Json, ...]
+
+
 def read_manifests(*paths: str) -> Manifests:
     """What all files hold together.
 
     Raises FileUnusable, and InvalidSpec when an object breaks its rules. Other kinds of objects are left alone.
     """
+    group, found = _the_one(_GROUP, paths)
+    return Manifests(group, tuple(each for each in found if each.get("kind") in _CONNECTIONS))
+
+
+def read_campaign_manifests(*paths: str) -> CampaignManifests:
+    """The same, of a campaign."""
+    campaign, found = _the_one(_CAMPAIGN, paths)
+    return CampaignManifests(campaign, tuple(each for each in found if each.get("kind") == _FLEET))
+
+
+def _the_one(kind: str, paths: Sequence[str]) -> tuple[Json, list[Json]]:
+    """And all that stands in the files. Raises FileUnusable where it is none, or one of several, and InvalidSpec."""
     found = [(document, path) for path in paths for document in _flattened(_documents(path))]
-    groups = [document for document, _ in found if document.get("kind") == "ConsumerGroup"]
-    if len(groups) != 1:
-        raise FileUnusable(_not_one_group(paths, [document for document, _ in found], groups))
+    ones = [document for document, _ in found if document.get("kind") == kind]
+    if len(ones) != 1:
+        raise FileUnusable(_not_one(kind, paths, [document for document, _ in found], ones))
     for document, path in found:
         _check(document, path)
-    return Manifests(groups[0], tuple(each for each, _ in found if each.get("kind") in _CONNECTIONS))
+    _check_name(kind, ones[0]["metadata"], paths)
+    return ones[0], [document for document, _ in found]
 
 
 def read_world_file(path: str) -> World:
@@ -78,13 +107,30 @@ def _documents(path: str) -> list[Json]:
 
 
 def _check(document: Json, path: str) -> None:
+    parse = _PARSERS.get(str(document.get("kind")))
     try:
-        if document.get("kind") == "ConsumerGroup":
-            parse_consumer_group(document)
-        elif document.get("kind") in _CONNECTIONS:
-            parse_kafka_connection(document)
+        if parse is not None:
+            parse(document)
     except InvalidSpec as error:
         raise InvalidSpec(f"{error.subject} in {shown(path)}", error.problems) from error
+
+
+def _check_name(kind: str, metadata: Json, paths: Sequence[str]) -> None:
+    """Anything else would make another path of a request's."""
+    for field in ("name", "namespace"):
+        value = metadata.get(field)
+        if value is not None and not re.fullmatch(NAME, str(value)):
+            where = listing(shown(path) for path in paths)
+            message = f"metadata.{field} of the {kind} in {where} is {value!r}, which is no name"
+            raise FileUnusable(f"{message}: write lower-case letters, digits and -")
+
+
+_PARSERS: Final[Mapping[str, Callable[[Json], object]]] = {
+    _GROUP: parse_consumer_group,
+    _FLEET: parse_consumer_fleet,
+    _CAMPAIGN: parse_fleet_campaign,
+    **dict.fromkeys(_CONNECTIONS, parse_kafka_connection),
+}
 
 
 def _flattened(documents: list[Json]) -> list[Json]:
@@ -107,18 +153,18 @@ def _text(path: str) -> str:
         raise FileUnusable(f"{path} cannot be read ({error.strerror or error}): give a file that can") from error
 
 
-def _not_one_group(paths: Sequence[str], documents: list[Json], groups: list[Json]) -> str:
+def _not_one(kind: str, paths: Sequence[str], documents: list[Json], ones: list[Json]) -> str:
     where = listing(shown(path) for path in paths)
     hold, are = ("holds", "is") if len(paths) == 1 else ("hold", "are")
-    if groups:
-        names = listing(str((group.get("metadata") or {}).get("name")) for group in groups)
-        return f"{where} {hold} {len(groups)} ConsumerGroups ({names}): give one at a time"
+    if ones:
+        names = listing(str((each.get("metadata") or {}).get("name")) for each in ones)
+        return f"{where} {hold} {len(ones)} {kind}s ({names}): give one at a time"
     kinds = [str(document.get("kind", "something without a kind")) for document in documents]
     if not kinds:
-        return f"{where} {are} empty: give the manifest of a ConsumerGroup"
-    close = [kind for kind in kinds if get_close_matches(kind, ["ConsumerGroup"])]
-    hint = f"did you mean kind: ConsumerGroup instead of {close[0]}?" if close else "give the manifest of one"
-    return f"{where} {hold} no ConsumerGroup, but {listing(kinds)}: {hint}"
+        return f"{where} {are} empty: give the manifest of a {kind}"
+    close = [each for each in kinds if get_close_matches(each, [kind])]
+    hint = f"did you mean kind: {kind} instead of {close[0]}?" if close else "give the manifest of one"
+    return f"{where} {hold} no {kind}, but {listing(kinds)}: {hint}"
 
 
 def _broken_yaml(path: str, error: yaml.YAMLError) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import (
+    ClusterFailed,
     ClusterRefused,
     ClusterUnreachable,
     Forbidden,
+    KindMissing,
     NotLetIn,
 )
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, NAMESPACE
@@ -38,12 +40,13 @@ async def cluster(context: str | None) -> AsyncIterator[KubernetesApi]:
         raise ClusterRefused(f"the kubeconfig cannot be used ({what}): correct it, or set KUBECONFIG") from error
     try:
         yield api
-    except ClusterUnreachable as error:
-        raise ClusterUnreachable(
-            f"{error}: see that the cluster runs, and that --context and KUBECONFIG fit"
+    except KindMissing as error:
+        await check_installed(api)
+        raise NotInstalled(
+            f"{error.words}, so its Slackwater is older: upgrade its chart, or use another --context"
         ) from error
-    except (Forbidden, NotLetIn) as error:
-        raise ClusterRefused(f"{error}: {way_out(error)}, or use another --context") from error
+    except (ClusterUnreachable, Forbidden, NotLetIn) as error:
+        raise advised(error) from error
     finally:
         await api.close()
 
@@ -52,6 +55,15 @@ def check_kubeconfig(context: str | None) -> None:
     """It has sentences for what can be wrong. Raises ClusterRefused."""
     if not is_from_a_pod(context):
         read_kubeconfig().context(context)
+
+
+def advised(error: ClusterFailed) -> ClusterFailed:
+    """The same with what the person can do, where there is anything."""
+    if isinstance(error, ClusterUnreachable):
+        return ClusterUnreachable(f"{error}: see that the cluster runs, and that --context and KUBECONFIG fit")
+    if isinstance(error, Forbidden | NotLetIn):
+        return ClusterRefused(f"{error}: {way_out(error)}, or use another --context")
+    return error
 
 
 def way_out(error: Forbidden | NotLetIn) -> str:
@@ -68,6 +80,15 @@ async def read_group(api: KubernetesApi, namespace: str, name: str) -> Snapshot:
         await check_installed(api)
         raise NoSuchGroup(await _who_is_there(api, namespace, name))
     return snapshot
+
+
+async def read_group_object(api: KubernetesApi, namespace: str, name: str) -> Mapping[str, Any]:
+    """The group alone. Raises NoSuchGroup, NotInstalled and ClusterFailed."""
+    found = await api.read(CONSUMER_GROUP, namespace, name)
+    if found is None:
+        await check_installed(api)
+        raise NoSuchGroup(await _who_is_there(api, namespace, name))
+    return found
 
 
 async def check_installed(api: KubernetesApi) -> None:
@@ -114,5 +135,5 @@ async def _who_is_there(api: KubernetesApi, namespace: str, name: str) -> str:
     if close := get_close_matches(name, here, n=1):
         return f"{there}: did you mean {close[0]}?"
     if here:
-        return f"{there}: there are {listing(here)}"
+        return f"{there}: there {'is' if len(here) == 1 else 'are'} {listing(here)}"
     return await missing_namespace(api, namespace) or f"{there}: there is none at all, so apply one or choose -n"

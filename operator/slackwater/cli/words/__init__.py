@@ -9,5 +9,7 @@ conditions   those in its status
 standing     how a group stands, where the operator's own word is known
 protocol     how it rebalances, and where it is being taken
 proofs       what would still prove that a member is back
+fleets       what a fleet's budgets and windows say, and why a group waits for its turn
+orders       for which campaign's order it waits
 reasons      what a reason means, and what to do
 """

@@ -16,7 +16,7 @@ from slackwater.core.decision.acts import (
     RemoveMembers,
     WriteWorkload,
 )
-from slackwater.core.decision.words import count
+from slackwater.core.decision.words import count, listing
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.world import World
 
@@ -29,7 +29,7 @@ def in_words(world: World, act: Act) -> str:
         case DeletePod():
             return f"delete pod {act.name}: {act.why}"
         case DeleteWorkload():
-            return f"delete StatefulSet {act.name}: {act.why}"
+            return f"delete StatefulSet {act.name}{' without its pods' if act.orphans else ''}: {act.why}"
         case RemoveMembers():
             return f"take {count(len(act.members), 'member')} out of the group: {act.why}"
         case ReleaseMembers():
@@ -48,8 +48,10 @@ def ordinals_of(world: World, act: Act | None) -> frozenset[int]:
     match act:
         case WriteWorkload(purpose=Purpose.DRAIN):
             return frozenset(pod.ordinal for pod in world.pods)
-        case WriteWorkload(ordinal=int(ordinal)) | DeletePod(ordinal=ordinal):
-            return frozenset({ordinal})
+        case WriteWorkload(ordinal=int(ordinal)):
+            return frozenset({ordinal, *act.also})
+        case DeletePod():
+            return frozenset({act.ordinal})
         case RemoveMembers() | ReleaseMembers():
             found = (world.ordinal_of(member.instance_id) for member in act.members)
             return frozenset(ordinal for ordinal in found if ordinal is not None)
@@ -59,6 +61,9 @@ def ordinals_of(world: World, act: Act | None) -> frozenset[int]:
 
 def _write_in_words(world: World, act: WriteWorkload) -> str:
     before = world.made
+    if act.ordinal is not None and act.also:
+        names = listing(f"{act.name or world.group.name}-{ordinal}" for ordinal in (act.ordinal, *act.also))
+        return f"restart pods {names} together, so that they take up the new version"
     return _WRITES[act.purpose].format(
         name=act.name or world.group.name,
         ordinal=act.ordinal,
@@ -86,4 +91,6 @@ _WRITES: Final = {
     Purpose.GIVE_UP: "remove pod {name}-{ordinal}, so that its replacement can take its place",
     Purpose.TAKE_BACK: "remove pod {name}-{ordinal}, which has not taken over",
     Purpose.FILL: "make pod {name}-{ordinal}, which is missing",
+    Purpose.KEEP_CLAIMS: "have the volume claims of StatefulSet {name} outlive it; no pod moves",
+    Purpose.SET_RETENTION: "write into StatefulSet {name} what becomes of its volume claims; no pod moves",
 }

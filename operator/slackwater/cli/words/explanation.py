@@ -11,11 +11,12 @@ from slackwater.cli.words.acts import in_words, ordinals_of
 from slackwater.cli.words.gates import GateVerdict, Mark, ask_gates, was_asked
 from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.cli.words.readiness import surplus, unready
-from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
+from slackwater.core.decision.acts import DeletePod, Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import by_command, count, listing
 from slackwater.core.rollout.candidates import replaceable
+from slackwater.core.rollout.together import a_pod_has_it, most_away
 from slackwater.core.world.behind import behind
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import Profile
@@ -115,10 +116,23 @@ def _afterwards(world: World, plan: Decision, follow: tuple[str, ...]) -> str:
         return ""
     more = "more " if plan.act is not None and plan.act.disruptive else ""
     pods = f"{len(follow)} {more}pod" + ("s are" if len(follow) > 1 else " is")
-    order = ", one at a time, each" if len(follow) > 1 else ""
+    order = f", {_at_a_time(world, plan)}, each" if len(follow) > 1 else ""
     how = "handed over" if _is_warm(world, plan) else "restarted"
     stops = f"{_canary_stops(world, plan)}{_further_steps(plan)}"
     return f"{pods} {how}{order} after its gates: {listing(follow, 6)}{stops}"
+
+
+def _at_a_time(world: World, plan: Decision) -> str:
+    """The first pod of a version goes alone."""
+    workload = world.workload
+    in_place = workload is not None and not _is_warm(world, plan)
+    most = most_away(world.remembering(plan.memory), workload) if workload is not None and in_place else 1
+    if most == 1:
+        return "one at a time"
+    act = plan.act
+    goes_now = isinstance(act, DeletePod) or (isinstance(act, WriteWorkload) and act.purpose is Purpose.RESTART)
+    begun = goes_now or (workload is not None and a_pod_has_it(world.remembering(plan.memory), workload))
+    return f"up to {most} at a time" if begun else f"the first one alone, then up to {most} at a time"
 
 
 def _is_warm(world: World, plan: Decision) -> bool:
@@ -146,7 +160,7 @@ def _canary_stops(world: World, plan: Decision) -> str:
     """Where it is to stop. It stands at a step already where nothing but that step holds it."""
     if plan.memory.phase is not RolloutPhase.PROGRESSING:
         return ""
-    canary, steps = plan.memory.canary, world.group.spec.rollout.canary
+    canary, steps = plan.memory.canary, world.canary
     stands = plan.hold is not None and plan.hold.reason is Reason.CANARY_HOLD
     is_there = canary is not None and (canary.passed or (stands and not canary.lost))
     reached = canary.size_in(steps) if canary is not None and is_there else 0

@@ -37,7 +37,7 @@ def unready(world: World) -> Unready | None:
 
 def ready_condition(status: Mapping[str, Any]) -> Mapping[str, Any]:
     """Empty where the operator has not reported it."""
-    return _condition(status, ConditionType.READY)
+    return condition_of(status, ConditionType.READY)
 
 
 def surplus(world: World) -> str:
@@ -48,10 +48,11 @@ def surplus(world: World) -> str:
 
 def nothing_is_to_be_rolled_out(status: Mapping[str, Any]) -> bool:
     """By the operator's word: a group that is paused may be as its spec wants it all the same."""
-    return _condition(status, ConditionType.ROLLOUT_GATED).get("reason") == Reason.NOT_ROLLING
+    return condition_of(status, ConditionType.ROLLOUT_GATED).get("reason") == Reason.NOT_ROLLING
 
 
-def _condition(status: Mapping[str, Any], kind: ConditionType) -> Mapping[str, Any]:
+def condition_of(status: Mapping[str, Any], kind: ConditionType) -> Mapping[str, Any]:
+    """Empty where the operator has not reported it."""
     return next((c for c in conditions_in(status) if c.get("type") == kind), {})
 
 

@@ -16,6 +16,7 @@ from slackwater.core.decision.words import count, seconds
 from slackwater.core.world.behind import behind
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.turn import TurnStanding
 from slackwater.core.world.world import World
 
 _ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts", "ScalingHeld": "Scaling"}
@@ -66,6 +67,7 @@ def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str,
     told = next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
     sees_more = (
         explanation.unsure
+        or explanation.reason == Reason.AWAITING_TURN  # who the fleets are, only it knows
         or (explanation.outcome is Outcome.ACT and _is_refused(told))
         or (explanation.outcome is Outcome.HOLD and _says_why(world, told, explanation))
     )
@@ -122,5 +124,8 @@ def rollout_in_words(world: World, plan: Decision) -> str:
     done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - lacking
     have = "has" if world.replicas == 1 else "have"
     what = "went back to the last good version" if phase.goes_back else f"{have} version {memory.target_hash}"
-    since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
-    return f"{phase.value}{since}: {done} of {count(world.replicas, 'pod')} {what}"
+    turn = memory.turn
+    waits = world.turn.standing is TurnStanding.WAITS and turn is not None and turn.asks
+    began_at = turn.asked_at if waits and turn is not None else memory.started_at
+    since = "" if began_at is None else f", for {seconds(max(0.0, world.now - began_at))}"
+    return f"{'Waiting' if waits else phase.value}{since}: {done} of {count(world.replicas, 'pod')} {what}"

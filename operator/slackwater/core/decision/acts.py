@@ -30,6 +30,8 @@ class Purpose(StrEnum):
     GIVE_UP = "remove a pod, so that its replacement can take its place"
     TAKE_BACK = "remove a replacement that has not taken over"
     FILL = "make a pod that neither StatefulSet has"
+    KEEP_CLAIMS = "have the volume claims outlive the StatefulSet"
+    SET_RETENTION = "write down what becomes of the volume claims"
 
     @property
     def disruptive(self) -> bool:
@@ -59,12 +61,14 @@ class Cause(StrEnum):
     RETRIED = "it has failed, and is to be tried again"
     FENCED = "its instance id was taken by the other process of its handover, which has ended since"
     NOT_COME = "it has not come into the group, and may have been fenced in its handover"
+    TOGETHER = "it was let go together with another one, as rollout.maxUnavailable allows"
     REFUSED = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
     LAST_CHANCE = "it has not joined since its process started: it may have met the id of its dead predecessor"
 
     @property
     def asks_the_gates(self) -> bool:
-        """It is a step of a rollout. The others repair a pod that is out of the group, which can disturb nobody."""
+        """It is a step of a rollout. The others repair a pod that is out of the group, which can disturb nobody; or
+        hasten what was let go by a write that has asked them."""
         return self in (
             Cause.DOWN,
             Cause.KEPT_OUT,
@@ -91,6 +95,8 @@ class WriteWorkload:
     """Which StatefulSet; empty: the one that is called as the group is."""
     start: int = 0
     """Its lowest ordinal."""
+    also: tuple[int, ...] = ()
+    """Ordinals of the other pods that it lets go, beside `ordinal`."""
 
     @property
     def disruptive(self) -> bool:
@@ -103,7 +109,7 @@ class WriteWorkload:
 
 @dataclass(frozen=True, slots=True)
 class DeleteWorkload:
-    """Delete exactly this StatefulSet, with the pods that it has; another one under the same name is left alone."""
+    """Delete exactly this StatefulSet, as a rule with its pods; another one under the same name is left alone."""
 
     disruptive: ClassVar[bool] = False
     asks_the_gates: ClassVar[bool] = False
@@ -115,6 +121,8 @@ class DeleteWorkload:
     """The revision of the StatefulSet that stays, and that of the last good version: they may belong to the one that
     goes, which has no pod any more, and must not go with that. Both select the same labels, so the one adopts what the
     other left as an orphan."""
+    orphans: bool = False
+    """Its pods stay, with their volume claims and its revisions, for one of its name that is made next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +219,7 @@ def kind_of(act: Act) -> str:
         case WriteWorkload():
             return act.purpose.value
         case DeleteWorkload():
-            return "delete statefulset"
+            return "orphan pods" if act.orphans else "delete statefulset"
         case DeletePod():
             return "delete pod"
         case RemoveMembers():

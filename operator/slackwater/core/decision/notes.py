@@ -15,7 +15,7 @@ from slackwater.core.decision.acts import (
     WriteWorkload,
 )
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.decision.words import count
+from slackwater.core.decision.words import count, listing
 from slackwater.core.world.world import World
 
 
@@ -55,8 +55,15 @@ def notes_of(act: Act | None) -> tuple[Note, ...]:
             return (_of_act(Reason.RESTARTING_POD, f"deleting pod {act.name}: {act.why}"),)
         case WriteWorkload() if act.purpose in _WRITES:
             reason, message = _WRITES[act.purpose]
-            return (_of_act(reason, message.format(act=act)),)
+            return (_of_act(reason, _several(act) or message.format(act=act)),)
     return ()
+
+
+def _several(act: WriteWorkload) -> str:
+    """What it says of pods that it lets go together; empty where it lets one go, or none."""
+    if act.ordinal is None or not act.also:
+        return ""
+    return f"restarting pods with ordinals {listing(map(str, (act.ordinal, *act.also)))}: all gates hold"
 
 
 def start_note(world: World, version: str) -> Note:

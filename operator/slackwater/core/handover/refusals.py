@@ -70,6 +70,10 @@ IMPOSSIBLE: Final = (members_are_kip_848s, tasks_need_their_state, library_is_no
 
 
 def _claims(world: World) -> list[str]:
+    """Of each pod's own, by the names of their templates; and those that the pod template names."""
+    own = (claim["metadata"]["name"] for each in world.sets for claim in each.claims)
+    asked = (each.metadata.name for each in world.group.spec.volume_claim_templates)
     pod = world.group.spec.template.spec.to_manifest()
     volumes = pod.get("volumes") or ()
-    return [volume["persistentVolumeClaim"]["claimName"] for volume in volumes if volume.get("persistentVolumeClaim")]
+    named = [volume["persistentVolumeClaim"]["claimName"] for volume in volumes if volume.get("persistentVolumeClaim")]
+    return [*asked, *own, *named]

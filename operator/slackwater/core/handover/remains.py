@@ -19,8 +19,8 @@ from slackwater.core.handover.latecomers import TRIES, is_to_start_again
 from slackwater.core.handover.overlap import LOOK_AGAIN_S
 from slackwater.core.handover.transitions import counted, member_ids, over, started_again, without_its_run
 from slackwater.core.world.handover import Handover
-from slackwater.core.world.memory import Step
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import Beside
 from slackwater.core.world.world import World
 

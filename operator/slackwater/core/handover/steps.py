@@ -12,17 +12,19 @@ from typing import Final
 from slackwater.core.decision.acts import Cause, DeletePod, DeleteWorkload, Purpose
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.fleet.turn import given, judged, not_yet, turn_refusal
 from slackwater.core.handover.arrival import find_arrival_failure
 from slackwater.core.handover.latecomers import keeps_a_third_waiting, not_joining
 from slackwater.core.handover.outcomes import outcome
 from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal, without_ordinal
 from slackwater.core.handover.transitions import begun, member_ids, returned_so_far
 from slackwater.core.members.presence import is_down, lives
-from slackwater.core.rollout.canary import canary_hold
+from slackwater.core.rollout.canary import canary_hold, is_held_at_canary
 from slackwater.core.rollout.candidates import has_retry, known_down, step_with
 from slackwater.core.rollout.failure import Failure, find_failure
 from slackwater.core.rollout.gates import first_refusal
-from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import Beside, Direction, is_overtaken, never_was_whole
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -51,13 +53,17 @@ def at_once(world: World, beside: Beside, way: Direction) -> Decision | None:
 def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     """The next ordinal, once all gates hold."""
     workload = world.workload or way.to
-    if hold := first_refusal(world, known_down(world, workload)):
+    down, again = known_down(world, workload), _try_again(world, way)
+    needs_turn = again is None and way.following is not None and way.following not in down
+    if needs_turn and not is_held_at_canary(world) and (hold := turn_refusal(world)):
+        return Decision(world.memory, hold=hold)
+    if hold := first_refusal(judged(world), down):
         forced_on = hold.reason in OF_A_POD and _is_forced_on(world, beside)
         if way.following is None and (forced_on or _is_no_good_either(world, beside, way)):
             return _delete(world.memory, beside, way.off, forward=way.forward)
         missing = not_joining(world) if hold.reason in OF_A_POD else None
-        return Decision(world.memory, hold=missing or hold)
-    if (again := _try_again(world, way)) is not None:
+        return Decision(world.memory, hold=missing or not_yet(world, hold))
+    if again is not None:
         return again
     if way.following is None:
         return _close(world, beside, way)
@@ -65,12 +71,23 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     canary = canary_hold(world, workload) if is_tried else Decision(world.memory)
     if canary.hold:
         return canary
-    if comes_and_goes(world, way.following):
-        return _without_overlap(world, beside, way, way.following)
-    handover = begun(world, way.following, way.to, world.pod(way.following))
-    step = Step(way.following, world.now, handover.before, uid_before=_uid_of(world, way.following))
-    write = with_ordinal(beside, way.to.name, way.following, Purpose.HAND_OVER)
-    return Decision(replace(canary.memory, handover=handover, step=step), write)
+    next_one = _next_one(world, beside, way, way.following, canary.memory)
+    return _by_turn(world, next_one) if needs_turn else next_one
+
+
+def _next_one(world: World, beside: Beside, way: Direction, ordinal: int, memory: RolloutMemory) -> Decision:
+    if comes_and_goes(world, ordinal):
+        return _without_overlap(world, beside, way, ordinal)
+    handover = begun(world, ordinal, way.to, world.pod(ordinal))
+    step = Step(ordinal, world.now, handover.before, uid_before=_uid_of(world, ordinal))
+    write = with_ordinal(beside, way.to.name, ordinal, Purpose.HAND_OVER)
+    return Decision(replace(memory, handover=handover, step=step), write)
+
+
+def _by_turn(world: World, decided: Decision) -> Decision:
+    if hold := turn_refusal(world):  # a canary's hold has just ended
+        return Decision(world.memory, hold=hold)
+    return replace(decided, memory=given(world, decided.memory))
 
 
 def comes_and_goes(world: World, ordinal: int) -> bool:

@@ -36,6 +36,7 @@ _STREAMS_EAGER: Final = (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE)
 _POD_INDEX: Final = "apps.kubernetes.io/pod-index"
 """A label that the StatefulSet controller gives (Kubernetes 1.28 and newer)."""
 _ORDINAL: Final = "SLACKWATER_ORDINAL"
+_APPLICATION_ID, _THREADS = "APPLICATION_ID", "NUM_STREAM_THREADS"
 _KNOW_MAX_POLL_RECORDS: Final = (Library.JAVA, Library.KAFKA_STREAMS)
 """librdkafka refuses to start with it."""
 
@@ -59,6 +60,16 @@ def settings(
         name = OwnedSetting.GROUP_INSTANCE_ID.variable(prefix)
         variables.append({"name": name, "value": instance_id(group.name, f"$({_ORDINAL})")})
     return variables
+
+
+def offered(group: ConsumerGroup) -> list[dict[str, Any]]:
+    """What a template that does not say it itself gets: Kafka Streams has its group's id from `application.id`, and as
+    many members as threads."""
+    if group.spec.client.library is not Library.KAFKA_STREAMS:
+        return []
+    values = {_APPLICATION_ID: group.group_id, _THREADS: str(group.spec.members_per_pod)}
+    prefix = group.spec.client.env_prefix
+    return [{"name": f"{prefix}{name}", "value": value} for name, value in values.items()]
 
 
 def _values(group: ConsumerGroup, profile: Profile, session_bounds: Bounds | None) -> dict[OwnedSetting, str]:

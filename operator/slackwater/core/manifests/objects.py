@@ -10,7 +10,8 @@ from typing import Any
 
 from slackwater.api.annotations import API_VERSION, GROUP_LABEL
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.decision.acts import WriteWorkload
+from slackwater.core.decision.acts import Purpose, WriteWorkload
+from slackwater.core.manifests.claims import KEPT, claims_asked_for, retention
 from slackwater.core.world.workload import UpdateStrategy
 
 Json = dict[str, Any]
@@ -42,9 +43,18 @@ def stateful_set(group: ConsumerGroup, act: WriteWorkload, fixed: Mapping[str, A
             "selector": {"matchLabels": selector(group)},
             "updateStrategy": update,
             "template": with_service_account(act.template),
-            **(fixed or {}),
+            **_with_claims(group, act, fixed or {}),
         },
     }
+
+
+def _with_claims(group: ConsumerGroup, act: WriteWorkload, fixed: Mapping[str, Any]) -> Json:
+    """What is fixed, with the volume claims that a StatefulSet is made with, and what becomes of them."""
+    claims = fixed.get("volumeClaimTemplates", ()) if act.resource_version else claims_asked_for(group)
+    if not claims:
+        return {**fixed}
+    policy = KEPT if act.purpose is Purpose.KEEP_CLAIMS else retention(group, act.start + act.replicas)
+    return {"volumeClaimTemplates": claims, **fixed, "persistentVolumeClaimRetentionPolicy": policy}
 
 
 def with_service_account(template: Mapping[str, Any]) -> Json:

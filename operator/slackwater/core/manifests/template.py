@@ -11,7 +11,7 @@ from typing import Any, Final
 from slackwater.api.annotations import PROTOCOL, REJOINED, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
-from slackwater.core.manifests.client_settings import settings
+from slackwater.core.manifests.client_settings import offered, settings
 from slackwater.core.manifests.objects import (
     Json,
     selector,
@@ -67,7 +67,9 @@ def render_template(
     container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
     ours = settings(group, bootstrap_servers, profile, session_bounds)
     names = {variable["name"] for variable in ours}  # a profile of the user's own may name what the template has, too
-    container["env"] = [*(e for e in container.get("env", ()) if e["name"] not in names), *ours]
+    own = [each for each in container.get("env", ()) if each["name"] not in names]
+    said = {each["name"] for each in own}
+    container["env"] = [*own, *(each for each in offered(group) if each["name"] not in said), *ours]
     metadata["annotations"] = {**(metadata.get("annotations") or {}), PROTOCOL: profile.value}
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
     metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_HASH: digest}

@@ -125,7 +125,7 @@ def absent_since(world: World, pod: Pod) -> float:
 
     A dynamic member that leaves counts where it had stayed for `rejoinTimeout`: one that comes and goes is absent.
     """
-    begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
+    begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0, pod.up_since or 0.0)
     moments = [*begun, world.history.watched_since or world.now, *world.departures_at(pod.ordinal).values()]
     if not world.made_with(pod).is_static:
         timeout_s, stays = world.group.spec.rollout.rejoin_timeout_s, world.once(_stays_that_ended).get(pod.name, ())
@@ -265,7 +265,7 @@ def _run_of(world: World, kafka: GroupObservation, pod: Pod, started_at: float) 
     if handover is not None and handover.ordinal != pod.ordinal:
         handover = None
     alone_since = max(started_at, handover.alone_since or 0.0) if handover is not None else started_at
-    restarted = step is not None and step.ordinal == pod.ordinal and step.is_followed_by(pod)
+    restarted = step is not None and pod.ordinal in step.ordinals and step.is_followed_by(pod)
     before = step.members_before if step is not None and restarted else {}
     others = (*beside.arriving, *beside.leaving) if beside is not None else ()
     rival = next((each for each in others if each.ordinal == pod.ordinal and each.uid != pod.uid), None)

@@ -11,9 +11,10 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import serves
 from slackwater.core.members.work import SELDOM_S, arrived, owned_by, owner_since, partitions_in_words
-from slackwater.core.world.memory import RolloutPhase, Step
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import TopicPartition
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 
 LONGEST_COMMIT_S: Final = 60.0
@@ -51,7 +52,9 @@ def find_halted(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
     """
     timeout_s, watched_since = world.group.spec.rollout.rejoin_timeout_s, world.history.watched_since
     step = world.memory.step
-    if watched_since is None or world.now - watched_since <= timeout_s or step is None or step.ordinal != pod.ordinal:
+    if watched_since is None or world.now - watched_since <= timeout_s:
+        return ()
+    if step is None or pod.ordinal not in step.ordinals:
         return ()
     halted = [
         partition
@@ -102,7 +105,7 @@ def _longest_s(world: World, partition: TopicPartition) -> float:
 
 def _stood_s(world: World, pod: Pod, partition: TopicPartition) -> float:
     """How long records wait there since the pod has it. What was out of sight counts only after `rejoinTimeout`."""
-    begun = max(owner_since(world, pod), world.history.unread_since[partition])
+    begun = max(owner_since(world, pod), pod.up_since or 0.0, world.history.unread_since[partition])
     unseen_until = world.history.watched_since or world.now
     return world.now - max(begun, min(unseen_until, begun + world.group.spec.rollout.rejoin_timeout_s))
 

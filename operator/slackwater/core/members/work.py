@@ -72,7 +72,8 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     if not kafka.commits or not (waiting or left or soon):
         return None  # the group keeps its offsets elsewhere, or there was nothing that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
-    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(waiting, default=since)))
+    since = max(since, pod.up_since or 0.0, min(waiting, default=since))
+    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), since)
 
 
 def _could_own_since(world: World, since: float) -> float:

@@ -1,4 +1,4 @@
-"""How the steps of a rollout end: one restarted or replaced pod is one step."""
+"""How the steps of a rollout end: a pod that is restarted or replaced is one step; those that go together, too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 
 class StepResult(StrEnum):
     DONE = "done"
-    """The pod came back into the group: the rollout went on, or was complete."""
+    """The pods came back into the group: the rollout went on, or was complete."""
     FAILED = "failed"
     """The rollout stopped, or turned back, with this step in hand."""
 

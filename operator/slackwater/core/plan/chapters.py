@@ -18,6 +18,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import notes_of
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds, shown
+from slackwater.core.fleet.life import with_turn
 from slackwater.core.handover import note_what_is_over
 from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.members.elsewhere import runs_elsewhere
@@ -28,7 +29,8 @@ from slackwater.core.members.sharing import (
     note_that_it_is_gone,
     who_has_the_group,
 )
-from slackwater.core.plan.next_act import in_the_way, next_act
+from slackwater.core.plan.foreign import in_the_way
+from slackwater.core.plan.next_act import next_act
 from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import (
     begin,
@@ -38,7 +40,8 @@ from slackwater.core.rollout.beginning import (
     note_revisions,
     note_what_pods_are,
 )
-from slackwater.core.rollout.canary import begins_again, note_that_it_begins_again
+from slackwater.core.rollout.canary import begins_again, is_held_at_canary, note_that_it_begins_again
+from slackwater.core.rollout.duration import timed
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
@@ -161,6 +164,12 @@ PHASE: Final[tuple[Chapter, ...]] = (
 
 def plan(world: World) -> Decision:
     """Decide. At most one act; a hold says why there is none although there is work to do."""
+    decided = _plan(world)
+    is_canary_held = is_held_at_canary(world.remembering(decided.memory))
+    return timed(world, with_turn(world, decided, is_canary_held=is_canary_held))
+
+
+def _plan(world: World) -> Decision:
     wanted = _read(WANTED, Decision(world.memory), world)
     if wanted.settles:
         return wanted

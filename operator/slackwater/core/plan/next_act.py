@@ -13,7 +13,7 @@ from typing import Final
 from slackwater.core import handover
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.notes import Note, workload_note
+from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.drift import holds
@@ -21,17 +21,18 @@ from slackwater.core.manifests.objects import with_service_account
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.members.refused import last_chance
-from slackwater.core.members.work import what_is_read_if_calm
+from slackwater.core.plan.first_pods import first_pods
+from slackwater.core.plan.foreign import in_the_way
+from slackwater.core.plan.rolled import rolled
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout import orphans
-from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
-from slackwater.core.rollout.in_place import next_move, somebody_else_lets_go, stays_for_another
-from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale
-from slackwater.core.timeouts.adoption import completed
+from slackwater.core.rollout.in_place import lets_go, next_move, stays_for_another
+from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale, scaled_by_turn
+from slackwater.core.rollout.volumes import change_claims
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import can_mix, profile_in
@@ -49,8 +50,7 @@ def next_act(world: World, template: Template) -> Decision:
     if orphaned is not None:
         return _around(world, workload, template, orphaned)
     if workload is None:
-        note, made = workload_note(Purpose.CREATE, world), shape(world, template, Purpose.CREATE)
-        return Decision(world.memory, act=cutover.made_again(world, made, template), notes=(note,))
+        return first_pods(world, template)
     found = (act(world, workload, template) for act in ACTS)
     return next((decision for decision in found if decision is not None), Decision(world.memory))
 
@@ -76,6 +76,24 @@ def cut_over(world: World, workload: Workload, template: Template) -> Decision |
     return (_meanwhile(world, workload) if waits_to_begin else None) or step
 
 
+def keep_claims(world: World, workload: Workload, template: Template) -> Decision | None:
+    """Volumes are asked for otherwise than the StatefulSet has them. Before a template that may mount them: a rollout
+    that is under way needs none, nor does the way back."""
+    changed = change_claims(world, workload, template)
+    if changed is None or changed.hold is None:
+        return changed
+    world = world.remembering(changed.memory)
+    needs_none = world.memory.phase.under_way and workload.template_hash == template.hash
+    if changed.hold.reason is Reason.VOLUME_CLAIMS_FIXED:
+        if needs_none or world.memory.phase is RolloutPhase.ROLLING_BACK:
+            return Decision(changed.memory, notes=changed.notes) if changed.notes else None
+        if given_up := give_up(world, workload, template):
+            return replace(changed, hold=None).then(given_up)
+    grows = changed.hold.reason is Reason.VOLUME_CLAIMS_CHANGE and world.replicas > workload.replicas
+    meanwhile = care_for_members(world, workload, template) if grows else _meanwhile(world, workload)
+    return changed if meanwhile is None else replace(changed, hold=None).then(meanwhile)
+
+
 def take_up_template(world: World, workload: Workload, template: Template) -> Decision | None:
     """The StatefulSet does not hold the template: it is new, or somebody has edited it. No pod moves by this."""
     is_new = workload.template_hash != template.hash
@@ -97,7 +115,8 @@ def change_replicas(world: World, workload: Workload, template: Template) -> Dec
         return None
     if workload.replicas_by:
         return put_back(world, workload, scale(world, workload, template))
-    return Decision(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
+    scaled = scaled_by_turn(world, workload, template)
+    return scaled if scaled.act is not None else care_for_members(world, workload, template) or scaled
 
 
 def rest_as_scaled(world: World, workload: Workload, template: Template) -> Decision | None:
@@ -106,9 +125,7 @@ def rest_as_scaled(world: World, workload: Workload, template: Template) -> Deci
     A canary that fails meanwhile is given up all the same.
     """
     hold = rests_as_scaled(world, workload)
-    if hold is None:
-        return None
-    return give_up(world, workload, template) or Decision(world.memory, hold=hold)
+    return None if hold is None else give_up(world, workload, template) or Decision(world.memory, hold=hold)
 
 
 def care_for_members(world: World, workload: Workload, template: Template) -> Decision | None:
@@ -126,10 +143,9 @@ def stay_stopped(world: World, workload: Workload, template: Template) -> Decisi
         note = Note(Reason.ROLLING_BACK, "no pod is left: those that come next get the last good version", warning=True)
         return Decision(go_back(memory, memory.message), hold=_stopped(world), notes=(note,))
     if not memory.last_good_revision and world.pods and is_well(world):
-        return _rolled(world, workload, template)  # slow to start; there is no other version that it could be
+        return rolled(world, workload, template)  # slow to start; there is no other version that it could be
     # Any pod that ends would come back with what failed.
-    is_open = workload.strategy is UpdateStrategy.ON_DELETE or somebody_else_lets_go(world, workload)
-    act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if is_open else None
+    act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if lets_go(world, workload) else None
     return Decision(memory, act, _stopped(world))
 
 
@@ -165,9 +181,7 @@ def _is_unproven(world: World) -> bool:
 def give_up(world: World, workload: Workload, template: Template) -> Decision | None:
     """The version that is being rolled out has failed. A process that was only refused its id gets a last chance."""
     failure = find_failure(world) if may_fail(world) else None
-    if failure is None:
-        return None
-    return last_chance(world, workload, failure.ordinal) or fail(world, failure)
+    return None if failure is None else last_chance(world, workload, failure.ordinal) or fail(world, failure)
 
 
 def roll(world: World, workload: Workload, template: Template) -> Decision:
@@ -176,12 +190,13 @@ def roll(world: World, workload: Workload, template: Template) -> Decision:
         message = "no pod is wanted; those that come get the last good version, and the canary begins again"
         return Decision(world.memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
     move = next_move(world, workload, template)
-    return move if move.settles else _rolled(world.remembering(move.memory), workload, template)
+    return move if move.settles else rolled(world.remembering(move.memory), workload, template)
 
 
 ACTS: Final[tuple[FoundAct, ...]] = (
     hand_over,
     cut_over,
+    keep_claims,
     take_up_template,
     change_replicas,
     care_for_members,
@@ -191,14 +206,6 @@ ACTS: Final[tuple[FoundAct, ...]] = (
     give_up,
     roll,
 )
-
-
-def in_the_way(name: str, owner: str, *, adoptable: bool = False) -> Hold:
-    """A StatefulSet under one of our names that is not ours. `owner`: its controller, empty where it has none."""
-    adopt = f"kubectl slackwater adopt {name} takes it over without a restart; else " if adoptable else ""
-    theirs, nobodys = f"belongs to {owner}: give one of the two", f"is not ours: {adopt}delete it, or give this group"
-    message = f"StatefulSet {name} is there already and {theirs if owner else nobodys} another name"
-    return Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0)
 
 
 def _is_edited(world: World, workload: Workload, template: Template) -> bool:
@@ -227,7 +234,7 @@ def _going_on_with_the_step(world: World, workload: Workload, taken: Decision) -
     """What was edited is put right without taking a step in hand back: a pod that ends, or has yet to be made, comes
     back with the version that it was let go for."""
     step, act, all_start = world.memory.step, taken.act, cutover.all_start(world, workload)
-    ordinal = 0 if all_start else step.ordinal if step is not None and not step.made else None
+    ordinal = 0 if all_start else min(step.unmade, default=None) if step is not None else None
     if not isinstance(act, WriteWorkload) or ordinal is None or not world.memory.phase.under_way:
         return taken
     if workload.strategy is UpdateStrategy.ON_DELETE:
@@ -274,27 +281,3 @@ def _resumed(world: World) -> Decision:
     """Pods of another version are there although no rollout is under way: one is."""
     phase = RolloutPhase.ROLLING_BACK if world.memory.phase.goes_back else RolloutPhase.PROGRESSING
     return Decision(replace(world.memory, phase=phase, started_at=world.now, lag_before=None))  # see `note_lag`
-
-
-def _rolled(world: World, workload: Workload, template: Template) -> Decision:
-    """Every pod is done. `world`: with the memory of the last step."""
-    back = world.memory.phase is RolloutPhase.ROLLING_BACK
-    step = Decision(world.memory) if back else finish_step(world, workload)
-    if step.refusal is not None:
-        return Decision(world.memory, hold=step.refusal)
-    done = replace(
-        step.memory,
-        phase=RolloutPhase.ROLLED_BACK if back else RolloutPhase.COMPLETE,
-        retried_at=None,
-        canary=None,
-        forced_hash="",
-        message=step.memory.message if back else "",  # what an earlier try failed by is over
-    )
-    if world.replicas > 0:  # a version that no pod has run is not known to be good
-        done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
-    if not back:  # after a rollback the pods have the session timeout of an earlier spec
-        read = what_is_read_if_calm(world.seen) or done.read_before
-        done = replace(completed(done), session_timeout_ms=session_timeout_ms(world), read_before=read)
-    what = "every pod runs the last good version again" if back else "every pod runs the new version"
-    note = Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what)
-    return Decision(done, notes=(note, *step.notes))

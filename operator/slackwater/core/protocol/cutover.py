@@ -17,6 +17,7 @@ from slackwater.core.decision.acts import Act, Purpose, RemoveMembers, WriteWork
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.decision.words import by_command, listing
+from slackwater.core.fleet.turn import given, not_yet, turn_refusal
 from slackwater.core.manifests.template import Template
 from slackwater.core.members.ownership import find_strangers, given_ordinal, strangers_in_words
 from slackwater.core.members.seen import was_in_it
@@ -103,7 +104,8 @@ def _with_the_moment(world: World, act: Act) -> RolloutMemory:
     memory, upgrade = world.memory, world.memory.upgrade
     if upgrade is None or not isinstance(act, WriteWorkload) or act.purpose is not Purpose.DRAIN:
         return memory
-    return replace(memory, upgrade=replace(upgrade, stopped_at=world.now))
+    stopped = replace(memory, upgrade=replace(upgrade, stopped_at=world.now))
+    return given(world, stopped) if world.replicas > 0 else stopped
 
 
 def _is_overdue(world: World) -> bool:
@@ -173,10 +175,12 @@ def _following(world: World, workload: Workload, template: Template) -> Act | Ho
 
 
 def _may_not_begin(world: World, kafka: GroupObservation) -> Hold | None:
+    if hold := turn_refusal(world):
+        return hold
     nobody: frozenset[int] = frozenset()
     for gate in (observation_is_fresh, rollout_is_allowed):
         if hold := gate(world, kafka, nobody):
-            return hold
+            return not_yet(world, hold)
     if strangers := find_strangers(world, kafka):
         who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"

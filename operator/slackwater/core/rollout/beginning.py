@@ -15,7 +15,8 @@ from slackwater.core.rollout.step import step_of
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.made_with import ADOPTED
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -84,12 +85,13 @@ def note_revisions(world: World) -> Decision:
 
 
 def note_pod_made(world: World) -> Decision:
-    """The pod in hand was made: if it vanishes later, the new version is not to blame."""
+    """A pod in hand was made: if it vanishes later, the new version is not to blame."""
     step = world.memory.step
-    pod = world.pod(step.ordinal) if step is not None else None
-    if step is None or step.made or pod is None or not step.is_followed_by(pod):
+    if step is None or not step.unmade:
         return Decision(world.memory)
-    return Decision(replace(world.memory, step=replace(step, made=True)))
+    there = (pod for ordinal in step.unmade if (pod := world.pod(ordinal)) is not None)
+    made = {pod.ordinal for pod in there if step.is_followed_by(pod)}
+    return Decision(replace(world.memory, step=step.with_made(made)) if made else world.memory)
 
 
 def last_good(world: World) -> Template | None:
@@ -119,6 +121,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         last_good_revision=in_use.update_revision if in_use is not None else memory.last_good_revision,
         last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,
         started_at=world.now,
+        stood_still=False,
         retried_at=None,
         lag_before=lag_at_the_start(world.seen),
         read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,

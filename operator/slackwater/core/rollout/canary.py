@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.api.annotations import PROMOTE
-from slackwater.api.rollout import CanaryStep
+from slackwater.api.rollout import Stop
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, count, seconds
@@ -23,7 +23,7 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     """
     if _lost_its_pods(world, workload):
         return _tried_again(world)
-    memory, steps = world.memory, world.group.spec.rollout.canary
+    memory, steps = world.memory, world.canary
     updated = _updated(world, workload)
     canary = _held_now(memory)
     size = canary.size_in(steps) if canary is not None else 0
@@ -34,7 +34,7 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     step = steps[index]
     if canary is None or size < step.replicas:
         behind = 0 if canary is None else max(canary.behind, size if canary.passed else 0)
-        canary = Canary(index, world.now, replicas=step.replicas, behind=behind)
+        canary = Canary(index, world.now, replicas=step.replicas, of=world.replicas, behind=behind)
     elif size > step.replicas > canary.behind and not canary.passed:
         canary = replace(canary, index=index, replicas=step.replicas)
     if (size > step.replicas and step.replicas <= canary.behind) or _left_s(step, canary, world.now) <= 0:
@@ -61,7 +61,7 @@ def _updated(world: World, workload: Workload) -> int:
 
 def _lost_its_pods(world: World, workload: Workload) -> bool:
     """All of them were scaled away before the hold was over: nobody tries the version any more."""
-    canary, steps = world.memory.canary, world.group.spec.rollout.canary
+    canary, steps = world.memory.canary, world.canary
     held = canary is not None and not canary.passed and world.memory.phase is RolloutPhase.PROGRESSING
     return held and bool(steps) and _updated(world, workload) == 0
 
@@ -69,7 +69,7 @@ def _lost_its_pods(world: World, workload: Workload) -> bool:
 def _tried_again(world: World) -> Decision:
     """By other pods, from the first step on. Not by all that are left, of which nobody would be held back; but where
     none of them works, there is nothing to hold back."""
-    memory, first = world.memory, world.group.spec.rollout.canary[0].replicas
+    memory, first = world.memory, world.canary[0].replicas
     if world.replicas > first or all(is_down(world, pod) for pod in world.wanted_pods):
         return Decision(replace(memory, canary=None))
     if memory.canary is not None:
@@ -82,9 +82,20 @@ def _tried_again(world: World) -> Decision:
     return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
 
 
+def room_before_the_next_step(world: World, workload: Workload) -> int:
+    """How many more pods may have the version before the next step is held; as many as there are where none is."""
+    if world.memory.phase is not RolloutPhase.PROGRESSING:
+        return world.replicas
+    steps, canary, updated = world.canary, world.memory.canary, _updated(world, workload)
+    passed = canary.size_in(steps) if canary is not None and canary.passed else 0
+    return min(
+        (step.replicas - updated for step in steps if step.replicas > max(updated, passed)), default=world.replicas
+    )
+
+
 def canary_ahead(world: World) -> bool:
     """Whether some canary step of the rollout under way is still to be held."""
-    steps, canary = world.group.spec.rollout.canary, world.memory.canary
+    steps, canary = world.canary, world.memory.canary
     if not steps or world.memory.phase is not RolloutPhase.PROGRESSING:
         return False
     return canary is None or not canary.passed or canary.size_in(steps) < steps[-1].replicas
@@ -120,7 +131,7 @@ def note_that_it_begins_again(world: World) -> Decision:
 
 def is_held_at_canary(world: World) -> bool:
     """Whether the rollout stands at a canary step, and its hold is not over, whatever has become of its pods since."""
-    canary, steps = world.memory.canary, world.group.spec.rollout.canary
+    canary, steps = world.memory.canary, world.canary
     if canary is None or canary.passed or world.memory.phase is not RolloutPhase.PROGRESSING:
         return False
     if world.workload is not None and _lost_its_pods(world, world.workload):
@@ -131,6 +142,13 @@ def is_held_at_canary(world: World) -> bool:
     return held is not None and _left_s(held, canary, world.now) > 0
 
 
-def _left_s(step: CanaryStep, canary: Canary, now: float) -> float:
+def waits_for_promotion(world: World) -> bool:
+    """It is held for no time of its own."""
+    canary, steps = world.memory.canary, world.canary
+    held = canary is not None and any(step.replicas == canary.size_in(steps) and step.hold_ms is None for step in steps)
+    return held or (canary is not None and canary.lost)
+
+
+def _left_s(step: Stop, canary: Canary, now: float) -> float:
     """How long the step is still held."""
     return float("inf") if step.hold_ms is None else step.hold_ms / 1000 - (now - canary.held_since)

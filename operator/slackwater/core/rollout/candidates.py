@@ -16,8 +16,9 @@ from slackwater.core.members.standing import find_standing, is_halted
 from slackwater.core.members.work import find_stall, is_stalled
 from slackwater.core.rollout.failure import has_failed
 from slackwater.core.rollout.step import step_of
-from slackwater.core.world.memory import RolloutPhase, Step
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import is_overtaken
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -49,7 +50,7 @@ def _is_out(world: World, pod: Pod) -> bool:
 
 
 def _may_have_been_felled(world: World, pod: Pod) -> bool:
-    """By the pod that got the version last and is not in the group by itself yet: it may have taken this one's instance
+    """By a pod that got the version last and is not in the group by itself yet: it may have taken this one's instance
     id. What felled a pod is no remedy for it.
 
     A Ready pod that Kafka does not show may as well work in another Kafka, or be cut off from this one for a moment: it
@@ -57,11 +58,15 @@ def _may_have_been_felled(world: World, pod: Pod) -> bool:
     """
     step = step_of(world.memory)
     goes_forward = world.memory.phase is RolloutPhase.PROGRESSING and not world.memory.is_forced
-    if step is None or not goes_forward or step.ordinal == pod.ordinal:
+    if step is None or not goes_forward or pod.ordinal in step.ordinals:
         return False
-    last = world.pod(step.ordinal)
     was_down = pod.ordinal in step.down and not pod.ready
-    return not was_down and (last is None or not serves(world, last) or find_standing(world, last) is not None)
+    return not was_down and not all(_works_by_itself(world, ordinal) for ordinal in step.ordinals)
+
+
+def _works_by_itself(world: World, ordinal: int) -> bool:
+    pod = world.pod(ordinal)
+    return pod is not None and serves(world, pod) and find_standing(world, pod) is None
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:

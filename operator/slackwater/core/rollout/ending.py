@@ -58,8 +58,10 @@ def may_fail(world: World) -> bool:
 def fail(world: World, failure: Failure) -> Decision:
     """Go back or stop, as `onFailure` says."""
     step = world.memory.step
-    if failure.halted and step is not None and step.ordinal == failure.ordinal:
-        world = world.remembering(replace(world.memory, step=replace(step, halted=tuple(map(str, failure.halted)))))
+    if step is not None and failure.ordinal in step.ordinals:
+        step = step.led_by(failure.ordinal)
+        halted = tuple(map(str, failure.halted)) or step.halted
+        world = world.remembering(replace(world.memory, step=replace(step, halted=halted)))
     wants_back = world.group.spec.rollout.on_failure is OnFailure.ROLLBACK
     if wants_back and can_go_back(world.memory):
         memory = go_back(world.memory, failure.message)

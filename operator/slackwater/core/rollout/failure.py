@@ -48,7 +48,8 @@ def find_failure(world: World) -> Failure | None:
     if world.workload is None or not world.settled or world.seen is None:
         return None  # without Kafka no consumer gets Ready, and none is to blame
     step = world.memory.step
-    missing = {step.ordinal} if step is not None and step.ordinal < world.replicas else set()  # for what its version is
+    in_hand = step.ordinals if step is not None else ()
+    missing = {ordinal for ordinal in in_hand if ordinal < world.replicas}  # for what their version is
     for ordinal in sorted({pod.ordinal for pod in world.wanted_pods} | missing, reverse=True):
         pod = world.pod(ordinal)
         failure = _never_made(world, ordinal) if pod is None else _failed(world, pod)
@@ -170,7 +171,7 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
     """Kubernetes refuses the pod being restarted, for what its version is; another one's absence is not its doing."""
     step = world.memory.step
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    if step is None or step.made or step.ordinal != ordinal:
+    if step is None or ordinal not in step.unmade:
         return None
     if world.now - max(step.started_at, world.memory.retried_at or 0.0) <= timeout_s:
         return None  # a controller that was refused tries again after a while

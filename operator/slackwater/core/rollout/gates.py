@@ -257,7 +257,7 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
     step, outdated = step_of(world.memory), {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
         overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
-        restarted = step is None or step.ordinal == pod.ordinal or overtaken  # None: it may be any
+        restarted = step is None or pod.ordinal in step.ordinals or overtaken  # None: it may be any
         if pod.ordinal in outdated and lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:
@@ -290,4 +290,6 @@ def _why_waiting(pod: Pod) -> str:
     if pod.starting:
         return " (its startup probe has not succeeded yet)"
     detail = f": {pod.waiting_message}" if pod.waiting_message else ""
+    if pod.waits_for_its_volumes_node:
+        return f" (no room on the node that has its volume{detail})"
     return f" ({pod.waiting}{detail})" if pod.waiting else ""

@@ -2,8 +2,9 @@
 
 The order of things in one pass: a restart under way is waited for; pods that are known to be down go first (under
 OrderedReady, the lowest of them), since they have nothing to lose; then those that work although they are not Ready;
-then the highest outdated ordinal. All gates hold before each, but for pods that are out of the group: what goes on
-there keeps nobody out of it. A canary's hold comes after the gates, and before any pod goes.
+then the highest outdated ordinal, or as many of the highest as may be away at once (`together`). All gates hold before
+each, but for pods that are out of the group: what goes on there keeps nobody out of it. A canary's hold comes after the
+gates, and before any pod goes.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Final
 from slackwater.core.decision.acts import Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
+from slackwater.core.fleet.turn import given, judged, not_yet, turn_refusal
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.members.presence import serves
-from slackwater.core.rollout.canary import canary_hold
+from slackwater.core.rollout.canary import canary_hold, is_held_at_canary
 from slackwater.core.rollout.candidates import (
     has_retry,
     incomplete,
@@ -29,6 +31,7 @@ from slackwater.core.rollout.candidates import (
     unready_at_work,
 )
 from slackwater.core.rollout.gates import cannot_be_made, first_refusal
+from slackwater.core.rollout.together import haste, is_left_open, let_go_together
 from slackwater.core.rollout.way_back import has_had_its_time
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.pods import Pod
@@ -44,7 +47,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
     if somebody_else_lets_go(world, workload):
         return Decision(world.memory, act=_close(world, workload, template))
-    return _next_restart(world, workload, template)
+    return haste(world, workload) or _next_restart(world, workload, template)
 
 
 def _next_restart(world: World, workload: Workload, template: Template) -> Decision:
@@ -66,7 +69,8 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
         if moves_on and hold is not None and hold.reason in _IN_MOTION:
             return Decision(world.memory, hold=hold)  # who came back may be about to leave again, as it did before
         return Decision(world.memory, act=_close(world, workload, template))
-    if hold := first_refusal(world, down, who_is_out=is_out):
+    needs_turn = chosen is not None and chosen.ordinal not in down
+    if hold := _refusal(world, down, needs_turn=needs_turn, is_out=is_out):
         return Decision(world.memory, hold=hold)
     if chosen is None:
         return Decision(world.memory)
@@ -74,14 +78,40 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
     if canary.hold and chosen.revision != workload.update_revision:
         return replace(canary, act=_close(world, workload, template) if is_open else None)
     if by_hand:
-        return _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down, kept))
-    act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
-    return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
+        by_hand_now = _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down, kept))
+        return _by_turn(world, by_hand_now) if needs_turn else by_hand_now
+    go = let_go_together(world, workload, candidates)
+    act = in_place(world, workload, template, Purpose.RESTART, go[-1].ordinal, go[0].ordinal)
+    act = replace(act, also=tuple(pod.ordinal for pod in go[1:]))
+    return _by_turn(world, Decision(_with_step(world.remembering(canary.memory), go), act=act))
+
+
+def _refusal(world: World, down: frozenset[int], *, needs_turn: bool, is_out: bool) -> Hold | None:
+    """The turn is asked for before the gates: while it waits for that, a group is not looked at every second."""
+    if needs_turn and not is_held_at_canary(world) and (hold := turn_refusal(world)):
+        return hold
+    hold = first_refusal(judged(world), down, who_is_out=is_out)
+    return hold if hold is None or not needs_turn else not_yet(world, hold)
+
+
+def _by_turn(world: World, decided: Decision) -> Decision:
+    """It is given with the step that takes a pod away, and no pod is taken away without."""
+    if decided.memory.step is world.memory.step:
+        return decided
+    if hold := turn_refusal(world):  # a canary's hold has just ended
+        return Decision(world.memory, hold=hold)
+    return replace(decided, memory=given(world, decided.memory))
+
+
+def lets_go(world: World, workload: Workload) -> bool:
+    """Its controller may restart pods, or make those that end, with the version that it holds."""
+    opened = workload.strategy is UpdateStrategy.ON_DELETE or is_left_open(world, workload)
+    return opened or somebody_else_lets_go(world, workload)
 
 
 def somebody_else_lets_go(world: World, workload: Workload) -> bool:
     """Another revision than ours came (`kubectl rollout restart`), and the controller restarts the pods that the
-    partition has let go by it, as soon as each is Ready. The one of the step goes as it may, once; and on the way back
+    partition has let go by it, as soon as each is Ready. Those of the step go as they may, once; and on the way back
     one that is ending comes back with the newest, which may be ours, written just before the operator was restarted.
     """
     known = world.memory.revisions.get(workload.name, workload.update_revision)
@@ -89,9 +119,8 @@ def somebody_else_lets_go(world: World, workload: Workload) -> bool:
         return False
     going_back = world.memory.phase.goes_back
     stay = [pod for pod in world.outdated if not _is_in_hand(world, pod) and not (going_back and pod.terminating)]
-    return workload.strategy is UpdateStrategy.ROLLING_UPDATE and any(
-        each.ordinal >= workload.partition for each in stay
-    )
+    rolls = workload.strategy is UpdateStrategy.ROLLING_UPDATE
+    return rolls and any(each.ordinal >= workload.partition for each in stay)
 
 
 def _is_in_hand(world: World, pod: Pod) -> bool:
@@ -99,18 +128,21 @@ def _is_in_hand(world: World, pod: Pod) -> bool:
     controller has just taken would come back with the version before, and would have to go once more. One that it has
     not taken yet stays, where another one has gone meanwhile."""
     step = world.memory.step
-    is_its = step is not None and step.ordinal == pod.ordinal and not (step.made and pod.ready)
-    return is_its and not stays_for_another(world)
+    if step is None or pod.ordinal not in step.ordinals or stays_for_another(world):
+        return False
+    return pod.ordinal in step.unmade or not pod.ready
 
 
 def stays_for_another(world: World) -> bool:
-    """The controller has not taken the pod of the step yet, and another one has gone since: somebody edited the
+    """The controller has not taken a pod of the step yet, and another one has gone since: somebody edited the
     StatefulSet in that second."""
     step = world.memory.step
-    pod = world.pod(step.ordinal) if step is not None and not step.made else None
-    if pod is None or pod.terminating or not pod.ready:
+    if step is None or not step.unmade:
         return False
-    return not all(serves(world, each) for each in world.wanted_pods if each is not pod)
+    ours = [world.pod(ordinal) for ordinal in step.unmade]
+    if any(pod is None or pod.terminating or not pod.ready for pod in ours):
+        return False
+    return not all(serves(world, each) for each in world.wanted_pods if each.ordinal not in step.ordinals)
 
 
 def _kept_by_its_controller(world: World, workload: Workload, candidates: tuple[Pod, ...]) -> frozenset[int]:
@@ -170,7 +202,7 @@ def _replace_by_hand(world: World, workload: Workload, template: Template, pod: 
     )
     if comes_back_new:
         act = DeletePod(pod.name, pod.uid, pod.ordinal, cause)
-        return Decision(_with_step(world, pod), act=act)
+        return Decision(_with_step(world, (pod,)), act=act)
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
 
 
@@ -200,6 +232,8 @@ def _close(world: World, workload: Workload, template: Template) -> WriteWorkloa
     return in_place(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor)
 
 
-def _with_step(world: World, pod: Pod) -> RolloutMemory:
-    before = {member.instance_id: member.member_id for member in world.members_of(pod) if member.instance_id}
-    return replace(world.memory, step=step_with(world, pod, before))
+def _with_step(world: World, pods: tuple[Pod, ...]) -> RolloutMemory:
+    members = (member for pod in pods for member in world.members_of(pod))
+    before = {member.instance_id: member.member_id for member in members if member.instance_id}
+    step = step_with(world, pods[0], before)
+    return replace(world.memory, step=replace(step, also=tuple(pod.ordinal for pod in pods[1:])))

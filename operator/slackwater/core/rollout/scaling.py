@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.api.annotations import PAUSE
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note, workload_note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
+from slackwater.core.fleet.turn import given, scale_refusal
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import keeps_the_good_one, shape
 from slackwater.core.members.ownership import may_be_unrecognized
@@ -167,6 +169,14 @@ def _by_whom(world: World, workload: Workload) -> str:
     )
 
 
+def scaled_by_turn(world: World, workload: Workload, template: Template) -> Decision:
+    """Another number of pods; at rest, and where a fleet's budget counts that, once it is the group's turn."""
+    if hold := scale_refusal(world):
+        return Decision(world.memory, hold=hold)
+    note = workload_note(Purpose.SCALE, world)
+    return Decision(given(world, world.memory, {MoveReason.SCALE}), act=scale(world, workload, template), notes=(note,))
+
+
 def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
     """The StatefulSet with the number of pods that there are to be now. None of an untried version is added, and on the
     way back none of the one that is given up."""
@@ -188,7 +198,7 @@ def _waits_for_its_sake(world: World, workload: Workload) -> bool:
     would be taken back.
     """
     memory = world.memory
-    in_hand = memory.step is not None and not memory.step.made
+    in_hand = memory.step is not None and bool(memory.step.unmade)
     good_before = workload.current_revision == memory.last_good_revision
     if memory.phase is not RolloutPhase.PROGRESSING or in_hand or not good_before:
         return False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.step import Step
 
 
 def step_of(memory: RolloutMemory) -> Step | None:

@@ -10,6 +10,7 @@ from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.fleet.turn import has_to_wait
 from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
 from slackwater.core.world.behind import behind
@@ -62,6 +63,8 @@ def _phase(world: World, said: Iterable[Verdict]) -> str:
         return "Deleting"
     if PAUSE in world.group.metadata.annotations:
         return "Paused"
+    if has_to_wait(world):
+        return "Waiting"
     if world.memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE):
         return world.memory.phase.value
     return next(_READY[verdict.status] for verdict in said if verdict.type is ConditionType.READY)

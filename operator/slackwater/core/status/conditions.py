@@ -20,7 +20,7 @@ from slackwater.core.members.sharing import sharers_in_words
 from slackwater.core.members.shortfall import absence_in_words
 from slackwater.core.members.work import left_unread, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
-from slackwater.core.status.unseen import waits_to_see_a_pod
+from slackwater.core.status.unseen import what_waits
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -275,8 +275,7 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         return Verdict(kind, TRUE, hold.reason, hold.message)
     if memory.phase.gave_up:
         said = _given_up(memory) if memory.phase is RolloutPhase.ROLLED_BACK else memory.message
-        both = filter(None, (said, who_scales(world)))
-        return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(both))
+        return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(filter(None, (said, who_scales(world)))))
     if message := left_unread(world):
         return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
     if (twice := an_id_is_used_twice(world)) is not None:
@@ -289,8 +288,8 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Verdict(kind, TRUE, Reason.FOREIGN_MEMBERS, message)
-    found = (TRUE, Reason.NOT_SEEN_IN_GROUP) if (unseen := waits_to_see_a_pod(world)) else (FALSE, Reason.AS_WANTED)
-    return Verdict(kind, *found, unseen)
+    waits = what_waits(world)
+    return Verdict(kind, TRUE, *waits) if waits else Verdict(kind, FALSE, Reason.AS_WANTED)
 
 
 def _uninvited(world: World) -> tuple[Member, ...]:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from slackwater.api.annotations import FORCE, RESTART
 from slackwater.core.decision.acts import kind_of
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import by_command
 from slackwater.core.upkeep import not_done
 from slackwater.core.world.world import World
+
+
+def what_waits(world: World) -> tuple[Reason, str] | None:
+    if refused := world.defaults_refused:
+        return Reason.DEFAULTS_REFUSED, refused
+    return (Reason.NOT_SEEN_IN_GROUP, unseen) if (unseen := waits_to_see_a_pod(world)) else None
 
 
 def waits_to_see_a_pod(world: World) -> str:

@@ -13,7 +13,9 @@ found           places of which nothing is known yet, as after a start of the op
 holdings        who has which place in the group?
 causes          why did a process end?
 rebalances      what moved partitions, or stopped the group for a while?
+warming         how long do partitions take to warm up with a new owner?
 holds           why did the group have to wait, and for how long?
+turns           when was it its turn to move, where fleets give turns, and what held it back before?
 groups          how is the group, where anything in it has changed?
 polls           how do its consumers poll?
 settings        which settings did members get?

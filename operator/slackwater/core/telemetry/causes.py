@@ -84,9 +84,9 @@ CLUES: Final[tuple[Callable[[Sight, Episode], RestartReason | None], ...]] = (
 
 
 def _fits_the_step(sight: Sight, episode: Episode) -> bool:
-    """It ran before the rollout's last step, which was its ordinal's, and ended then."""
+    """It ran before the rollout's last step, which was of its ordinal, and ended then."""
     memory, step = sight.decided.memory, sight.decided.memory.step
-    if step is None or step.ordinal != episode.ordinal or not memory.phase.under_way:
+    if step is None or episode.ordinal not in step.ordinals or not memory.phase.under_way:
         return False
     ran_before = episode.ran_since is not None and episode.ran_since < step.started_at
     ended_at = episode.stopped_at if episode.stopped_at is not None else sight.world.now

@@ -41,6 +41,7 @@ def episode_of(sight: Sight, life: Life) -> Episode:
         revision=life.revision,
         last_seen_at=stopped_at if stopped_at is not None else life.running_at,
         stopped_at=stopped_at,
+        spec_generation=sight.world.group.metadata.generation,
     )
     return with_reason(sight, episode)
 

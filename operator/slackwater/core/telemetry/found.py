@@ -60,6 +60,7 @@ def _found_away(sight: Sight, place: str, ordinal: int, holding: Holding | None)
         member_ids=ended,
         partitions=holding.partitions if holding is not None and holding.member_ids == ended else None,
         unwatched=True,
+        spec_generation=world.group.metadata.generation,
     )
     if pod is not None and pod.restarts and not nothing_runs:  # when the run that came after it started, is not known
         found = replace(found, pod_uid=pod.uid, ran_since=pod.started_at)
@@ -78,7 +79,7 @@ def _restarted_in_hand(sight: Sight, place: str, ordinal: int, pod: Pod | None) 
     """The member that the restart in hand has ended in this place."""
     memory = sight.world.memory
     step = memory.step
-    if step is None or step.ordinal != ordinal or place not in step.members_before or not memory.phase.under_way:
+    if step is None or ordinal not in step.ordinals or place not in step.members_before or not memory.phase.under_way:
         return frozenset()
     replaced = pod is None or step.is_followed_by(pod)
     return frozenset((step.members_before[place],)) if replaced else frozenset()

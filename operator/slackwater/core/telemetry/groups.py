@@ -14,6 +14,7 @@ from slackwater.api.telemetry.events import GroupObservedEvent
 from slackwater.api.telemetry.words import EventType, GroupType, RebalanceProtocol
 from slackwater.core.telemetry.given_settings import kafka_name, milliseconds, settings_in_template
 from slackwater.core.telemetry.sight import Sight
+from slackwater.core.telemetry.warming import WarmUp
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, settings_wanted
 from slackwater.core.world.broker import Bounds
@@ -34,11 +35,13 @@ class Observed:
     told_at: float = 0.0
 
 
-def follow_group(observed: Observed, sight: Sight) -> tuple[Observed, tuple[GroupObservedEvent, ...]]:
-    """Fold one more sight in."""
+def follow_group(
+    observed: Observed, sight: Sight, warm_up: WarmUp | None = None
+) -> tuple[Observed, tuple[GroupObservedEvent, ...]]:
+    """Fold one more sight in. `warm_up`: the last one that was measured."""
     if (kafka := sight.world.seen) is None:
         return observed, ()
-    body = _describe(sight.world, kafka)
+    body = _describe(sight.world, kafka, warm_up)
     if not _is_news(observed, body, sight.world.now):
         return observed, ()
     event = GroupObservedEvent(
@@ -56,7 +59,7 @@ def _is_news(observed: Observed, body: GroupObserved, now: float) -> bool:
     return but_for_lag != observed.body or (body != observed.body and now - observed.told_at >= LAG_EVERY_S)
 
 
-def _describe(world: World, kafka: GroupObservation) -> GroupObserved:
+def _describe(world: World, kafka: GroupObservation, warm_up: WarmUp | None) -> GroupObserved:
     spec = world.group.spec
     owned = {partition for member in kafka.members for partition in member.assignment}
     session, heartbeat, max_poll_interval, max_poll_records = _settings(world, kafka)
@@ -89,6 +92,9 @@ def _describe(world: World, kafka: GroupObservation) -> GroupObserved:
         heartbeat_min_ms=heartbeat_bounds[0],
         heartbeat_max_ms=heartbeat_bounds[1],
         spec_generation=world.group.metadata.generation,
+        warm_up_ms=spec.timeouts.warm_up_ms,
+        warmed_up_s=warm_up.took_s if warm_up else None,
+        warmed_up_after=warm_up.rebalance_at if warm_up else None,
     )
 
 

@@ -42,6 +42,8 @@ class Episode:
     evicted: bool | None = None
     unwatched: bool = False
     """There were times meanwhile in which Kafka was not seen."""
+    spec_generation: int | None = None
+    """Of the group's spec when it ended."""
     told: int = -1
     """The period of time in which it was last told that the member is away."""
 

@@ -158,6 +158,7 @@ def _event(sight: Sight, episode: Episode, outcome: Outcome, telling: object = "
         rejoined_at=known.rejoined_at,
         evicted=known.evicted,
         partitions=len(known.partitions) if known.partitions is not None else None,
+        spec_generation=known.spec_generation,
     )
     return MemberRestartedEvent(
         **sight.envelope("member_restarted", known.id, outcome, telling),

@@ -146,6 +146,7 @@ UNFIT: Final = (
 _STATUS_REASONS: Final = {
     AdviceStatus.KEEP_TODAY: Reason.AS_RECOMMENDED,
     AdviceStatus.NOT_ENOUGH_DATA: Reason.NOT_ENOUGH_DATA,
+    AdviceStatus.NOT_ENOUGH_TIME: Reason.NOT_ENOUGH_TIME,
     AdviceStatus.INFEASIBLE: Reason.OBJECTIVE_INFEASIBLE,
 }
 

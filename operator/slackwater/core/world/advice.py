@@ -11,6 +11,7 @@ class AdviceStatus(StrEnum):
     RECOMMENDED = "Recommended"
     KEEP_TODAY = "KeepToday"
     NOT_ENOUGH_DATA = "NotEnoughData"
+    NOT_ENOUGH_TIME = "NotEnoughTime"
     INFEASIBLE = "Infeasible"
 
 

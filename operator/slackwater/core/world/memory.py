@@ -11,17 +11,22 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.rollout import CanaryStep
+from slackwater.api.rollout import Stop
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover_wire import WireHandover
+from slackwater.core.world.inherited import Pins
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.remaking import Remaking
+from slackwater.core.world.step import Step
+from slackwater.core.world.took import Took
 from slackwater.core.world.tuning import Tuning
+from slackwater.core.world.turn import TurnRecord
 
 _WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
@@ -55,32 +60,6 @@ class RolloutPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """The restart in hand, or the last one."""
-
-    __pydantic_config__ = _WIRE
-
-    ordinal: int
-    started_at: Moment
-    members_before: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
-    made: bool = False
-    """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
-    taken_out: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id: taken out while they lived, so that the group rebalances for another topic."""
-    halted: tuple[str, ...] = ()
-    """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
-    down: tuple[int, ...] = ()
-    """The highest ordinals of pods that were down when it began: who is since then may have been felled by it."""
-    uid_before: str = ""
-    """Of the pod that it restarts; empty: not known, or there was none."""
-
-    def is_followed_by(self, pod: Pod) -> bool:
-        """The pod of its ordinal was made since it began; where that is not known, by the API server's clock."""
-        return pod.uid != self.uid_before if self.uid_before else pod.created_at >= int(self.started_at)
-
-
-@dataclass(frozen=True, slots=True)
 class Canary:
     __pydantic_config__ = _WIRE
 
@@ -93,10 +72,12 @@ class Canary:
     """How many pods that step has, by which it is known among others; None in what an older slackwater wrote."""
     lost: bool = False
     """All its pods were scaled away: the hold begins again with those that come."""
+    of: int | None = None
+    """How many pods there were when it was held, of which a step in percent is its share; None: not known."""
     behind: int = 0
     """How many the largest step has that was held and has passed before it; 0: none."""
 
-    def size_in(self, steps: tuple[CanaryStep, ...]) -> int:
+    def size_in(self, steps: tuple[Stop, ...]) -> int:
         """How many pods its step has; 0 where that is not known."""
         if self.replicas is not None:
             return self.replicas
@@ -186,6 +167,8 @@ class RolloutMemory:
     given_up_before: str = ""
     """The one before, where another took its place while pods may have it still: they are not given it meanwhile."""
     started_at: Moment | None = None
+    stood_still: bool = False
+    """People or a fleet kept the rollout from going on: it says nothing of how long one takes."""
     retried_at: Moment | None = None
     """When `retry` was given: pods of the failed version made before that get one more chance, by being replaced."""
     made_with: Mapping[str, MadeWith] = field(default_factory=dict)
@@ -242,10 +225,17 @@ class RolloutMemory:
     ended_since: Moment | None = None
     """Since when members of pods that were scaled away and have ended wait for those of pods that still end."""
     tuning: Tuning = field(default_factory=Tuning)
+    inherited: Pins = field(default_factory=dict)
+    """Path below the spec → what pods are made with because a fleet gave it, where the spec says nothing itself."""
     step: Step | None = None
     handover: WireHandover | None = None
     canary: Canary | None = None
     put_back: PutBack | None = None
+    remaking: Remaking | None = None
+    turn: TurnRecord | None = None
+    """Where ConsumerFleets select the group: of the rollout under way, or of the last one."""
+    took: Took | None = None
+    """How long the last rollouts took; None before the first one is complete."""
     message: str = ""
     """Why it failed or went back, for people."""
     commands: Mapping[str, str] = field(default_factory=dict)

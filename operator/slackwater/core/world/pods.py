@@ -20,6 +20,13 @@ SCHEDULING_GATED: Final = "SchedulingGated"
 UNSCHEDULABLE: Final = "Unschedulable"
 """As the scheduler says it: no node has room for the pod."""
 
+_ANOTHER_NODES_VOLUME: Final = (
+    "didn't match PersistentVolume's node affinity",
+    "had volume node affinity conflict",
+    "had no available volume zone",
+)
+"""As it says that of nodes on which the pod's volume cannot be; the second up to Kubernetes 1.33."""
+
 
 class NotMade(NamedTuple):
     """Why the StatefulSet controller could not make a pod, as the API server answered it."""
@@ -55,6 +62,8 @@ class Pod:
     """When a watch first told that this container runs, by our own clock; None where no watch has told yet."""
     scheduled_at: float | None = None
     """When a node was found for it; None while none is, and where that is not known."""
+    up_since: float | None = None
+    """When its startup probe was seen to have succeeded, by our own clock; None where nobody saw that."""
     starting: bool = False
     """Its consumer's container runs, and has a startup probe that has not succeeded yet."""
     rejoined: bool | None = None
@@ -97,6 +106,11 @@ class Pod:
         if self.ended_at is None or self.last_run_started_at is None:
             return None
         return max(0.0, self.ended_at - self.last_run_started_at)
+
+    @property
+    def waits_for_its_volumes_node(self) -> bool:
+        """The scheduler says that nodes with room are not where the pod's volume can be."""
+        return self.waiting == UNSCHEDULABLE and any(words in self.waiting_message for words in _ANOTHER_NODES_VOLUME)
 
     @property
     def has_run(self) -> bool:

@@ -111,11 +111,15 @@ class Reason(StrEnum):
     INSTANCE_IDS_IN_USE = "InstanceIdsInUse", Facet.DEGRADES
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES, Facet.STANDS_STILL
     ORPHANED_PODS = "OrphanedPods", Facet.DEGRADES
+    VOLUME_CLAIMS_CHANGE = "VolumeClaimsChange", Facet.STANDS_STILL
+    VOLUME_CLAIMS_FIXED = "VolumeClaimsFixed", Facet.DEGRADES, Facet.STANDS_STILL
     RESTART_IN_HAND = "RestartInHand"
     HANDOVER_IMPOSSIBLE = "HandoverImpossible", Facet.STANDS_STILL
     NO_ROOM = "NoRoom", Facet.STANDS_STILL
     POD_NOT_JOINING = "PodNotJoining", Facet.DEGRADES
     SCALED_BY_OTHERS = "ScaledByOthers", Facet.DEGRADES, Facet.STANDS_STILL
+    AWAITING_TURN = "AwaitingTurn", Facet.STANDS_STILL
+    DEFAULTS_REFUSED = "DefaultsRefused"
     CANARY_HOLD = "CanaryHold", Facet.STANDS_STILL, Facet.BEHIND_THE_GATES
     ROLLOUT_UNDER_WAY = "RolloutUnderWay"
     STEP_NOT_PROVEN = "StepNotProven", Facet.BEHIND_THE_GATES
@@ -136,6 +140,7 @@ class Reason(StrEnum):
     WITH_NEXT_ROLLOUT = "WithNextRollout"
     AWAITS_APPROVAL = "AwaitsApproval"
     NOT_ENOUGH_DATA = "NotEnoughData"
+    NOT_ENOUGH_TIME = "NotEnoughTime"
     OBJECTIVE_INFEASIBLE = "ObjectiveInfeasible"
     RECOMMENDATION_STALE = "RecommendationStale"
     RECOMMENDED_FOR_ANOTHER = "RecommendedForAnother"
@@ -148,6 +153,9 @@ class Reason(StrEnum):
     RECOMMENDATION_APPLIED = "RecommendationApplied"
     RECOMMENDATION_NOT_APPLIED = "RecommendationNotApplied"
     CREATED = "Created"
+    VOLUME_CLAIMS_CHANGED = "VolumeClaimsChanged"
+    VOLUME_CLAIMS_STAY = "VolumeClaimsStay"
+    VOLUME_CLAIMS_GO = "VolumeClaimsGo"
     ROLLOUT_STARTED = "RolloutStarted"
     RESTARTING_POD = "RestartingPod"
     HANDING_OVER = "HandingOver"

@@ -1,4 +1,4 @@
-"""What is remembered of a pod whose consumer was refused."""
+"""The memory's part about pods whose consumer was refused its instance id."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from pydantic.alias_generators import to_camel
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.pods import Pod, Run
 
-_WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
-
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A pod was restarted because its consumer had been refused (F13)."""
 
-    __pydantic_config__ = _WIRE
+    __pydantic_config__ = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
     restarted_at: Moment
     times: int = 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.handover import Handover
 from slackwater.core.world.history import CLOCK_SET_BACK_S
 from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.turn import TurnRecord
 
 
 def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
@@ -33,10 +34,14 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
         retried_at=None if memory.retried_at is None else min(memory.retried_at, now),
         ended_since=maybe(memory.ended_since),
         claimed=None if memory.claimed is None else replace(memory.claimed, at=past(memory.claimed.at)),
+        remaking=None
+        if memory.remaking is None
+        else replace(memory.remaking, announced_at=past(memory.remaking.announced_at)),
         outranked=None if memory.outranked is None else Outranked(maybe(memory.outranked.gone_since)),
         step=None if step is None else replace(step, started_at=past(step.started_at)),
         canary=None if canary is None else replace(canary, held_since=past(canary.held_since)),
         upgrade=None if upgrade is None else replace(upgrade, stopped_at=maybe(upgrade.stopped_at)),
+        turn=None if memory.turn is None else _turn(memory.turn, past),
         handover=None if handover is None else _handover(handover, now + CLOCK_SET_BACK_S, now),
         released={k: replace(each, released_at=past(each.released_at)) for k, each in memory.released.items()},
         refused={k: replace(each, restarted_at=past(each.restarted_at)) for k, each in memory.refused.items()},
@@ -56,16 +61,30 @@ def _moments(memory: RolloutMemory) -> Iterator[float]:
         memory.ended_since,
         memory.claimed.at if memory.claimed is not None else None,
         memory.outranked.gone_since if memory.outranked is not None else None,
+        memory.remaking.announced_at if memory.remaking is not None else None,
         step.started_at if step is not None else None,
         canary.held_since if canary is not None else None,
         upgrade.stopped_at if upgrade is not None else None,
     ]
+    if memory.turn is not None:
+        maybe += [memory.turn.asked_at, memory.turn.given_at, memory.turn.done_at, memory.turn.tried_since]
     if handover is not None:
         maybe += [handover.started_at, handover.alone_since, handover.replacement.running_since]
     yield from (moment for moment in maybe if moment is not None)
     yield from (each.released_at for each in memory.released.values())
     yield from (each.restarted_at for each in memory.refused.values())
     yield from (each.there_by for each in memory.holders.values())
+
+
+def _turn(turn: TurnRecord, past: Callable[[float], float]) -> TurnRecord:
+    given_at, done_at, tried_since = turn.given_at, turn.done_at, turn.tried_since
+    return replace(
+        turn,
+        asked_at=past(turn.asked_at),
+        given_at=None if given_at is None else past(given_at),
+        done_at=None if done_at is None else past(done_at),
+        tried_since=None if tried_since is None else past(tried_since),
+    )
 
 
 def _handover(handover: Handover, latest: float, now: float) -> Handover:

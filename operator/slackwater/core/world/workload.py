@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -47,6 +47,17 @@ class Workload:
     created_at: float = 0.0
     replicas_by: str = ""
     """Who wrote `replicas` last, where that was not the operator: the field's manager, as the API server has it."""
+
+    is_ending: bool = False
+    """It is being deleted, and something of it is waited for: what belongs to it is still to be let go."""
+    retention: Mapping[str, str] = field(default_factory=dict)
+    """What becomes of its volume claims: `persistentVolumeClaimRetentionPolicy`."""
+
+    @property
+    def claims(self) -> Sequence[Mapping[str, Any]]:
+        """Its `volumeClaimTemplates`, as the API server has them."""
+        found: Sequence[Mapping[str, Any]] = self.fixed.get("volumeClaimTemplates") or ()
+        return found
 
     @property
     def in_order(self) -> bool:

@@ -7,17 +7,18 @@ the fields. Some are asked for each pod and each member; they are found once, wh
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.kafka_connection import Prefixes
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.rollout import Stop
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
+from slackwater.core.world.answers import Answering
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
@@ -28,15 +29,13 @@ from slackwater.core.world.observation import GroupObservation, KafkaView, Membe
 from slackwater.core.world.placing import Placed, Placing
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.settings import with_adopted
+from slackwater.core.world.turn import Turn
 from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
 from slackwater.core.world.workload import Workload
 
-T = TypeVar("T")
-Of = TypeVar("Of", Pod, Member)
-
 
 @dataclass(frozen=True)
-class World:
+class World(Answering):
     now: float
     group: ConsumerGroup
     kafka: KafkaView
@@ -67,27 +66,14 @@ class World:
     """The Kafka cluster's, as the brokers say it; None while none has said it, empty where they have none."""
     claims: tuple[Claim, ...] = ()
     """Other ConsumerGroups that have, or may have, the same group in Kafka; none of them is being deleted."""
+    turn: Turn = field(default_factory=Turn)
+    """What ConsumerFleets say of its turn to move."""
+    defaults_refused: str = ""
+    """Why not all that ConsumerFleets give holds for the group; empty: it does."""
 
     def remembering(self, memory: RolloutMemory) -> World:
         """The same world with another memory; where it is no other, what was asked once need not be asked again."""
         return self if memory is self.memory or memory == self.memory else replace(self, memory=memory)
-
-    def once(self, ask: Callable[[World], T]) -> T:
-        """What a function of this world alone says, asked once; `ask`: one of a module, not one made for the call."""
-        answers = self._answers
-        if ask not in answers:
-            answers[ask] = ask(self)
-        answer: T = answers[ask]
-        return answer
-
-    def once_of(self, ask: Callable[[World, Of], T], of: Of) -> T:
-        """The same of this world and one pod, or one member."""
-        answers = self._answers_of[ask]
-        known = answers.get(id(of))
-        if known is None:  # it is kept with its answer, so that nothing else can come to have its id
-            known = answers[id(of)] = (of, ask(self, of))
-        answer: T = known[1]
-        return answer
 
     @cached_property
     def asked_for(self) -> MadeWith:
@@ -110,6 +96,14 @@ class World:
         return self.memory.replicas_of(self.group.spec.replicas)
 
     @cached_property
+    def canary(self) -> tuple[Stop, ...]:
+        """Where the rollout is to stop, of as many pods as there are to be; while it stands there, a share of more pods
+        is what it was: those that are added end no hold."""
+        held = self.memory.canary
+        begun_with = held.of if held is not None and not held.passed and not held.lost else None
+        return self.group.spec.rollout.stops(min(begun_with or self.replicas, self.replicas))
+
+    @cached_property
     def beside(self) -> Beside | None:
         """Both StatefulSets and who is where; only while there are two."""
         return arranged(self.sets, self.all_pods, self.memory, self.group.name)
@@ -122,13 +116,10 @@ class World:
 
     @property
     def workload(self) -> Workload | None:
-        """The StatefulSet that all pods are to be in; None while there is none.
-
-        Beside another one it has a part of the ordinals: how many there are in both is `made`.
-        """
-        if self.way is not None:
-            return self.way.to
-        return self.sets[0] if self.sets else None
+        """The StatefulSet that all pods are to be in; None while there is none. Beside another one it has a part of the
+        ordinals: how many there are in both is `made`."""
+        found = self.sets[0] if self.sets else None
+        return found if self.way is None else self.way.to
 
     @property
     def foreign(self) -> Workload | None:
@@ -196,7 +187,7 @@ class World:
         """What Kubernetes said since the last restart; empty where it said nothing, or the pod is there."""
         said = self.not_made.get(self.pod_name(ordinal)) if self.pod(ordinal) is None else None
         step = self.memory.step
-        before = step is not None and step.ordinal == ordinal and said is not None and said.at < int(step.started_at)
+        before = step is not None and ordinal in step.ordinals and said is not None and said.at < int(step.started_at)
         return "" if said is None or before else said.message
 
     def made_with(self, pod: Pod) -> MadeWith:
@@ -267,14 +258,6 @@ class World:
     def _current(self) -> frozenset[str]:
         """Template hashes of what is rolled out, and of pods that no slackwater has made."""
         return frozenset({"", self.memory.target_hash})
-
-    @cached_property
-    def _answers(self) -> dict[object, Any]:
-        return {}
-
-    @cached_property
-    def _answers_of(self) -> defaultdict[object, dict[int, tuple[object, Any]]]:
-        return defaultdict(dict)
 
     @cached_property
     def _places(self) -> Places | None:

@@ -17,6 +17,7 @@ Plain Python, no Spark, no Arrow:
 The same in Spark:
 
     source          where the records come from
+    merging         what earlier audits found, of this cluster and of others, stays
     selection       which of them are needed
     fold            the histories of all groups, over Arrow batches
     columns         the schemas of the tables

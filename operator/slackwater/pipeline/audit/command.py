@@ -15,7 +15,7 @@ from slackwater.pipeline.session import require_pyspark, spark_session
 def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     lake: Annotated[str, typer.Option(metavar="PATH", help="The lake: a folder, or any path that Spark can write.")],
     bootstrap_servers: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT,…", help="The cluster whose groups are audited.")
+        str | None, typer.Option(metavar="HOST:PORT,…", help="The cluster whose groups to audit.")
     ] = None,
     dump: Annotated[
         str | None,

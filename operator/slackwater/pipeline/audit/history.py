@@ -134,7 +134,9 @@ class GroupStory:
         if self._type is not GroupType.CONSUMER:
             return
         group = self._group
-        if not group.members and group.awaits_assignment and group.epoch is not None and self._bumped_at is not None:
+        # In a cleaned topic an epoch may stand before all members: who was never there has not left.
+        all_left = bool(self._stays) and not group.members
+        if all_left and group.awaits_assignment and group.epoch is not None and self._bumped_at is not None:
             group.assigned_epoch = group.epoch  # with nobody left, there will be none
             yield from self._generation(self._of_consumers(self._bumped_at, group.epoch))
         if self._changed:

@@ -1,4 +1,5 @@
-"""The audit job: read, fold, write, summarise. Run again over the same records it writes the same tables."""
+"""The audit job: read, fold, merge with what earlier audits found, summarise. Run again over the same records it writes
+the same tables."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ from typing import Final
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from slackwater.pipeline.audit.columns import tables_of
 from slackwater.pipeline.audit.complaints import TOPIC, kafka_errors
 from slackwater.pipeline.audit.fold import fold_groups
+from slackwater.pipeline.audit.merging import merged
 from slackwater.pipeline.audit.selection import count_by_key_type, records_of_groups
 from slackwater.pipeline.audit.source import (
     LISTS_INTERNAL_TOPICS,
@@ -24,7 +27,7 @@ from slackwater.pipeline.audit.source import (
 from slackwater.pipeline.audit.summary import SUMMED_UP, Summary, summarise
 from slackwater.pipeline.errors import SourceUnreadable
 from slackwater.pipeline.progress import stage
-from slackwater.pipeline.tables import overwrite, read
+from slackwater.pipeline.tables import Table, exists, overwrite, read
 
 _FOR_THE_FOLD: Final = {
     # The record of a big group weighs half a megabyte, and a batch is in memory as a whole.
@@ -70,9 +73,10 @@ def run(spark: SparkSession, options: Options) -> Summary:
                 )
             for table, content in tables_of(rows, source.cluster).items():
                 with stage(f"Write {table}", spark):
-                    overwrite(content, options.lake, table)
+                    overwrite(_with_earlier(spark, options.lake, table, content), options.lake, table)
             with stage("Sum up", spark):
-                return summarise(counted, *(read(spark, options.lake, table) for table in SUMMED_UP))
+                written = (read(spark, options.lake, table) for table in SUMMED_UP)
+                return summarise(counted, *(each.where(F.col("cluster") == source.cluster) for each in written))
 
 
 def _source(spark: SparkSession, options: Options) -> _Source:
@@ -85,6 +89,12 @@ def _source(spark: SparkSession, options: Options) -> _Source:
     records = records_of_topic(spark, options.servers, options.options, stretch)
     cluster = stretch.cluster if options.cluster is None else options.cluster
     return _Source(records, cluster, TOPIC, must_have_records=not stretch.is_empty)
+
+
+def _with_earlier(spark: SparkSession, lake: str, table: Table, found: DataFrame) -> DataFrame:
+    if not exists(spark, lake, table):
+        return found
+    return merged(table, read(spark, lake, table), found)
 
 
 def _rows(source: _Source) -> DataFrame:

@@ -40,7 +40,7 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
     kafka_config: arguments.KafkaConfig = None,
     option: arguments.ConnectorOptions = None,
     allow_data_loss: Annotated[
-        bool, typer.Option("--allow-data-loss", help="Go on when the topic lost records that were never read.")
+        bool, typer.Option("--allow-data-loss", help="Go on when the topic lost records that nobody has read.")
     ] = False,
     batch: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="At most so many records (a topic) or files in a batch.")

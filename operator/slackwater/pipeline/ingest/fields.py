@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from slackwater.pipeline.ingest.rules import Kind, Reason, Rule
+from slackwater.pipeline.ingest.rules import HELD_BY, Kind, Reason, Rule
 from slackwater.pipeline.ingest.shapes import RFC_3339
 
 FIELDS: Final = "map<string, variant>"
@@ -77,6 +77,7 @@ def _fits(rule: Column, value: Column) -> Column:
         .when(kind == Kind.MOMENT.value, _is_moment(value))
         .when(kind == Kind.TEXTS.value, F.forall(_items(value), lambda each: _is_a(each, "STRING")))
         .when(kind == Kind.CHANGES.value, F.forall(_items(value), _is_change))
+        .when(kind == Kind.HELD.value, F.forall(_items(value), _is_held))
     )
 
 
@@ -105,10 +106,20 @@ def _items(value: Column) -> Column:
 
 
 def _is_change(change: Column) -> Column:
-    def text_or_null(name: str) -> Column:
-        value = F.try_variant_get(change, f"$.{name}", "variant")
-        return F.coalesce(F.schema_of_variant(value), F.lit("VOID")).isin("VOID", "STRING")
+    named = _is_a(_inside(change, "name"), "STRING")
+    return named & _is_text_or_null(change, "before") & _is_text_or_null(change, "after")
 
-    return (
-        _is_a(F.try_variant_get(change, "$.name", "variant"), "STRING") & text_or_null("before") & text_or_null("after")
-    )
+
+def _is_held(held: Column) -> Column:
+    words, any_number = F.array(*map(F.lit, HELD_BY)), F.lit(None).cast("double")
+    texts = _is_text_or_null(held, "fleet") & _is_text_or_null(held, "name") & _is_text_or_null(held, "place")
+    seconds = F.coalesce(_is_number(_inside(held, "held_s"), any_number), F.lit(False))
+    return F.coalesce(_is_text(_inside(held, "by"), words), F.lit(False)) & texts & seconds
+
+
+def _is_text_or_null(of: Column, name: str) -> Column:
+    return F.coalesce(F.schema_of_variant(_inside(of, name)), F.lit("VOID")).isin("VOID", "STRING")
+
+
+def _inside(of: Column, name: str) -> Column:
+    return F.try_variant_get(of, f"$.{name}", "variant")

@@ -15,19 +15,22 @@ from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from slackwater.api.client import Library
 from slackwater.api.consumer_group import Membership
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.api.telemetry.words import (
     ChangedBy,
     GroupType,
+    HeldBy,
     Outcome,
     PollSource,
     RebalanceCause,
     RebalanceProtocol,
     RestartMode,
     RestartReason,
+    TurnOutcome,
 )
 from slackwater.api.timeouts import TimeoutsMode
-from slackwater.pipeline.schemas import BODIES, COUNT, ENVELOPE, MOMENT, NUMBER, SETTING_CHANGE, TEXT, TRUTH
+from slackwater.pipeline.schemas import BODIES, COUNT, ENVELOPE, MOMENT, NUMBER, SETTING_CHANGE, TEXT, TRUTH, TURN_HELD
 
 
 class Reason(StrEnum):
@@ -56,6 +59,7 @@ class Kind(StrEnum):
     MOMENT = "a moment such as 2026-01-31T12:00:00.250Z"
     TEXTS = "a list of texts"
     CHANGES = "a list of changes with name, before and after"
+    HELD = "a list of what held it, with by, fleet, name, place and held_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ _KINDS: Final[Mapping[DataType, Kind]] = {
     MOMENT: Kind.MOMENT,
     ArrayType(TEXT, containsNull=False): Kind.TEXTS,
     ArrayType(SETTING_CHANGE, containsNull=False): Kind.CHANGES,
+    ArrayType(TURN_HELD, containsNull=False): Kind.HELD,
 }
 _WORDS: Final[Mapping[str, type[StrEnum]]] = {
     "group_observed.group_type": GroupType,
@@ -91,7 +96,10 @@ _WORDS: Final[Mapping[str, type[StrEnum]]] = {
     "rebalance.cause": RebalanceCause,
     "poll_observed.source": PollSource,
     "settings_changed.how": ChangedBy,
+    "turn.reason": MoveReason,
+    "turn.outcome": TurnOutcome,
 }
+HELD_BY: Final = tuple(word.value for word in HeldBy)
 _MOST: Final[Mapping[str, float]] = {"poll_observed.poll_idle_ratio_avg": 1.0}
 
 

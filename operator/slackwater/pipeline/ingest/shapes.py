@@ -17,19 +17,23 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from slackwater.api.telemetry.events import SCHEMA
-from slackwater.pipeline.ingest.rules import BODY_RULES, ENVELOPE_RULES, Kind, Rule
+from slackwater.pipeline.ingest.rules import BODY_RULES, ENVELOPE_RULES, HELD_BY, Kind, Rule
 
 RFC_3339: Final = r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.]\d+)?([Zz]|[+-]\d\d:\d\d)$"
 """Spark alone would take a bare year for a moment, or a number."""
 _CHANGE: Final = "OBJECT<(after: (STRING|VOID), )?(before: (STRING|VOID), )?name: STRING>"
+_NUMBER: Final = r"(BIGINT|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\))"
+_OR_NOT: Final = "(STRING|VOID)"
+_HELD: Final = f"OBJECT<by: STRING, (fleet: {_OR_NOT}, )?held_s: {_NUMBER}(, name: {_OR_NOT})?(, place: {_OR_NOT})?>"
 _DESCRIBED: Final = {
     Kind.TEXT: "STRING",
     Kind.COUNT: "BIGINT",
-    Kind.NUMBER: r"(BIGINT|DOUBLE|FLOAT|DECIMAL\(\d+,\d+\))",
+    Kind.NUMBER: _NUMBER,
     Kind.TRUTH: "BOOLEAN",
     Kind.MOMENT: "STRING",
     Kind.TEXTS: "ARRAY<(STRING|VOID)>",
     Kind.CHANGES: f"ARRAY<({_CHANGE}|VOID)>",
+    Kind.HELD: f"ARRAY<({_HELD}|VOID)>",
 }
 """How `schema_of_variant` describes a value of each kind; it lists an object's fields by name."""
 
@@ -88,4 +92,6 @@ def _fits(rule: Rule, value: Column, event: Column, path: str) -> Column | None:
         fits = F.forall(value, lambda each: each.isNotNull())
     elif rule.kind is Kind.CHANGES:
         fits = F.forall(value, lambda each: each["name"].isNotNull())
+    elif rule.kind is Kind.HELD:
+        fits = F.forall(value, lambda each: each["by"].isin(*HELD_BY) & (each["held_s"] >= 0))
     return None if fits is None else F.coalesce(fits, F.lit(not rule.needed))

@@ -14,6 +14,9 @@ from slackwater.pipeline.schemas import RAW, SOURCE
 FILES_A_BATCH: Final = 1000
 RECORDS_A_BATCH: Final = 1_000_000
 FILE_NAMES: Final = "*.jsonl*"
+HOWEVER_OLD: Final = "36500d"
+"""Spark passes over files that are seven days older than the newest, and says nothing: copies that kept their times, a
+backup that was brought back, another operator's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ def as_stream(spark: SparkSession, source: Source) -> DataFrame:
     if isinstance(source, Topic):
         options = {"maxOffsetsPerTrigger": str(source.records_a_batch)} | _options(source)
         return _records(spark.readStream.format("kafka").options(**options).load())
-    reader = spark.readStream.options(**_FILE_OPTIONS, maxFilesPerTrigger=str(source.files_a_batch))
+    options = {"maxFilesPerTrigger": str(source.files_a_batch), "maxFileAge": HOWEVER_OLD}
+    reader = spark.readStream.options(**_FILE_OPTIONS, **options)
     return _lines(reader.text(source.path))
 
 

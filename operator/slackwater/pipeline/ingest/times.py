@@ -22,6 +22,7 @@ _IN_ORDER: Final = {
     "member_restarted": (("last_seen_at", "stopped_at"),),
     "rebalance": (("started_at", "ended_at"),),
     "gate_held": (("since", "until"),),
+    "turn": (("given_at", "ended_at"),),
 }
 """Pairs of fields of which the first cannot be later than the second."""
 _IN_ORDER_UNLESS_HANDED_OVER: Final = (

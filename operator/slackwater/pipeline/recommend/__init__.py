@@ -2,11 +2,14 @@
 
     counting    restarts and poll windows of the fleet, counted per group on a bounded number of values
     histories   those counts and the group's settings as one row a group
-    pooling     what similar groups have in common, as bounded sums
+    pooling     the shapes of those that restarted most, brought together
+    fleets      the shapes that a group learns from; knows no Spark
     facts       a group's settings as the statistics want them; what is not known is Kafka's documented default
+    advising    one group's row and history → its recommendation; knows neither Spark nor Arrow
     judging     rows in, rows out: calls the statistics once a group; runs on the workers, knows no Spark session
     publishing  messages to a compacted topic, or to a file that the operator follows
-    summary     what a run found, small enough to show
+    found       what a run found, as values; knows no Spark
+    summary     the same out of a lake
     job         all of it
     command     its command line
     printing    its summary for people

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from slackwater.api.recommendation import LEAST_DAYS
 from slackwater.pipeline import arguments
 from slackwater.pipeline.session import require_pyspark, spark_session
 
@@ -28,12 +29,13 @@ def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     ] = None,
     out_topic: Annotated[
         str | None,
-        typer.Option(metavar="TOPIC", help="Send them to this topic too; it is made, compacted, where there is none."),
+        typer.Option(metavar="TOPIC", help="Send them to this topic too; makes it, compacted, where there is none."),
     ] = None,
     bootstrap_servers: Annotated[str, typer.Option(metavar="HOST:PORT,…", help="Where --out-topic is.")] = "",
     kafka: arguments.KafkaSettings = None,
     kafka_config: arguments.KafkaConfig = None,
     option: arguments.ConnectorOptions = None,
+    least_days: arguments.LeastDays = LEAST_DAYS,
     master: arguments.Master = None,
     conf: arguments.SparkSettings = None,
 ) -> None:
@@ -46,5 +48,5 @@ def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     from slackwater.pipeline.recommend.printing import print_summary
 
     with spark_session("recommend", kafka=out_topic is not None, master=master, settings=settings) as spark:
-        summary = run(spark, Options(lake, as_of, out_file, out_topic, bootstrap_servers, options))
-    print_summary(summary, lake)
+        summary = run(spark, Options(lake, as_of, out_file, out_topic, bootstrap_servers, options, least_days))
+    print_summary(summary, f"the lake {lake}")

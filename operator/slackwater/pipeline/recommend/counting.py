@@ -22,16 +22,19 @@ RECORD: Final = "record"
 GRID_FROM: Final = {SILENCE: GRID_FROM_S, LONGEST: 1000 * GRID_FROM_S, RECORD: 1e-4}
 """Where each quantity's grid begins; silences in seconds, the other two in milliseconds."""
 COUNTED: Final = {
-    SILENCE: ("value", "step", "returned", "planned", "times"),
+    SILENCE: ("value", "step", "returned", "planned", "day", "rollout", "times"),
     LONGEST: ("value", "step", "times"),
     RECORD: ("value", "step", "times"),
 }
 """What is told of each quantity's counts. Either `value` or `step` is null."""
+DAYS_TOGETHER: Final = 28
+"""Of a group that restarts too often for each to be told apart, whose restarts are held to have come together."""
 _WHOSE: Final = (*GROUP_KEY, "quantity")
 
 
 def counts_of(restarts: DataFrame, polls: DataFrame) -> DataFrame:
-    """GROUP_KEY, `quantity`, and how many `times` there was each `value` or `step`, with `returned` and `planned`.
+    """GROUP_KEY, `quantity`, and how many `times` there was each `value` or `step`, with `returned`, `planned`, the
+    `day` (since 1970) and, of a rollout's restarts, the `rollout`.
 
     Takes RESTARTS and POLLS.
     """
@@ -40,7 +43,11 @@ def counts_of(restarts: DataFrame, polls: DataFrame) -> DataFrame:
     marked = values.join(F.broadcast(many.withColumn("many", F.lit(True))), on=list(_WHOSE), how="left")
     placed = marked.withColumn("step", F.when(F.col("many") & ~F.isnan("value"), _step()))
     kept = placed.withColumn("value", F.when(F.col("step").isNull(), F.col("value")))
-    return kept.groupBy(*_WHOSE, "value", "step", "returned", "planned").agg(F.count("*").alias("times"))
+    block = F.col("day") - F.pmod(F.col("day"), F.lit(DAYS_TOGETHER))
+    day = F.when(F.col("many"), block).otherwise(F.col("day"))
+    coarse = kept.withColumns({"day": day, "rollout": F.when(F.col("many").isNull(), F.col("rollout"))})
+    by = ("value", "step", "returned", "planned", "day", "rollout")
+    return coarse.groupBy(*_WHOSE, *by).agg(F.count("*").alias("times"))
 
 
 def _silences(restarts: DataFrame) -> DataFrame:
@@ -48,12 +55,16 @@ def _silences(restarts: DataFrame) -> DataFrame:
 
     An absence that nobody could measure is NaN: the statistics count it among those left out.
     """
+    planned = F.col("reason") == "Rollout"
+    began = F.coalesce("last_seen_at", "stopped_at", "told_at")
     return restarts.where(F.col("mode") != "WarmHandover").select(
         *GROUP_KEY,
         F.lit(SILENCE).alias("quantity"),
         F.coalesce("observed_away_s", F.lit(float("nan"))).alias("value"),
         (F.col("outcome") == "Returned").alias("returned"),
-        (F.col("reason") == "Rollout").alias("planned"),
+        planned.alias("planned"),
+        F.unix_date(F.to_date(began)).alias("day"),
+        F.when(planned, F.col("spec_generation")).alias("rollout"),
     )
 
 

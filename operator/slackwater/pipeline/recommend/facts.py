@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from slackwater.api.client import Library
 from slackwater.api.recommendation import MembershipKind
 from slackwater.api.timeouts import (
     DEFAULT_HEARTBEAT_INTERVAL_MS,
@@ -23,6 +24,7 @@ from slackwater.api.timeouts import (
 from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import RebalanceProtocol
 from slackwater.pipeline.statistics.settings import GroupIdentity, GroupSettings
+from slackwater.pipeline.statistics.warming import NOT_KNOWN, WarmUp, spread_of
 
 CLASSIC_SESSION: Final = Bounds(6_000, 1_800_000)
 CONSUMER_SESSION: Final = Bounds(45_000, 60_000)
@@ -67,6 +69,7 @@ def facts_of(row: Mapping[str, Any], as_of: datetime) -> GroupFacts | None:
     bounds = told.bounds("session", CONSUMER_SESSION if is_consumer else CLASSIC_SESSION)
     session_ms = told.timeout("session_timeout_ms", DEFAULT_SESSION_TIMEOUT_MS)
     usual_heartbeat_ms = DEFAULT_CONSUMER_HEARTBEAT_MS if is_consumer else DEFAULT_HEARTBEAT_INTERVAL_MS
+    warm_up = _warm_up(row)
     settings = GroupSettings(
         group=identity_of(row, as_of),
         protocol=told.protocol(is_consumer),
@@ -78,6 +81,9 @@ def facts_of(row: Mapping[str, Any], as_of: datetime) -> GroupFacts | None:
         max_poll_interval_ms=told.timeout("max_poll_interval_ms", DEFAULT_MAX_POLL_INTERVAL_MS),
         max_poll_records=row["max_poll_records"] or None,
         rebalance_s=_rebalance_s(row["rebalance_s"]),
+        can_be_static=row["library"] != Library.OTHER,
+        warm_up_s=warm_up.seconds,
+        warm_up_spread=warm_up.spread,
         heartbeat_bounds=told.bounds("heartbeat", CONSUMER_HEARTBEAT) if is_consumer else None,
     )
     objective = Objective(
@@ -124,6 +130,16 @@ def _membership(row: Mapping[str, Any]) -> MembershipKind:
         return MembershipKind.DYNAMIC
     is_warm = row["rollout_strategy"] == "WarmHandover"
     return MembershipKind.WARM_HANDOVER if is_warm else MembershipKind.STATIC
+
+
+def _warm_up(row: Mapping[str, Any]) -> WarmUp:
+    """What the spec says; else what was measured."""
+    if row["warm_up_ms"] is not None:
+        return WarmUp(row["warm_up_ms"] / 1000, 0.0)
+    measured = row["warmed_up"]
+    if measured is None:
+        return NOT_KNOWN
+    return spread_of(measured["first_s"], measured["median_s"], measured["third_s"], measured["count"])
 
 
 def _rebalance_s(measured_s: float | None) -> float:

@@ -15,15 +15,19 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from slackwater.api.recommendation import LEAST_DAYS
 from slackwater.pipeline import schemas
+from slackwater.pipeline.failures import in_sentences
 from slackwater.pipeline.gold import RECOMMENDATIONS
 from slackwater.pipeline.progress import stage
 from slackwater.pipeline.recommend.counting import LONGEST, RECORD
+from slackwater.pipeline.recommend.fleets import Fleets, fleets_of
+from slackwater.pipeline.recommend.found import Summary
 from slackwater.pipeline.recommend.histories import histories_of
 from slackwater.pipeline.recommend.judging import recommending, sharing
-from slackwater.pipeline.recommend.pooling import SHARES, pooled_shares, with_pools
+from slackwater.pipeline.recommend.pooling import SHAPES, most_restarted
 from slackwater.pipeline.recommend.publishing import messages_of, write_file, write_topic
-from slackwater.pipeline.recommend.summary import Summary, savings_of, statuses_of
+from slackwater.pipeline.recommend.summary import savings_of, statuses_of
 from slackwater.pipeline.silver.job import write_silver
 from slackwater.pipeline.tables import Table, overwrite, read
 
@@ -49,6 +53,7 @@ class Options:
     out_topic: str | None = None
     servers: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    least_days: float = LEAST_DAYS
 
 
 _NEVER: Final = datetime.fromtimestamp(0, UTC)
@@ -57,6 +62,7 @@ _SILVER: Final = {
     Table.RESTARTS: schemas.RESTARTS,
     Table.POLLS: schemas.POLLS,
     Table.REBALANCES: schemas.REBALANCES,
+    Table.WARM_UPS: schemas.WARM_UPS,
 }
 
 
@@ -68,49 +74,51 @@ class Silver:
     restarts: DataFrame
     polls: DataFrame
     rebalances: DataFrame
+    warm_ups: DataFrame
 
 
 def run(spark: SparkSession, options: Options) -> Summary:
-    """Raises LakeUnusable or Unpublishable."""
-    as_of = write_silver(spark, options.lake, options.as_of)
-    summary = recommend(spark, options.lake, as_of)
-    return _published(spark, options, summary)
+    """Raises LakeUnusable, Unpublishable or JobFailed."""
+    with in_sentences(f"the lake {options.lake}", options.lake):
+        as_of = write_silver(spark, options.lake, options.as_of)
+        summary = recommend(spark, options.lake, as_of, options.least_days)
+        return _published(spark, options, summary)
 
 
-def recommend(spark: SparkSession, lake: str, as_of: datetime | None) -> Summary:
+def recommend(spark: SparkSession, lake: str, as_of: datetime | None, least_days: float = LEAST_DAYS) -> Summary:
     """From the lake's silver tables to its gold one. `as_of`: None where there are no events."""
     silver = Silver(*(read(spark, lake, table, schema) for table, schema in _SILVER.items()))
     groups = silver.groups.count()
     with _settings(spark, _SETTINGS), _kept(_histories(silver, groups)) as histories:
         with stage("Recommend: count restarts and polls of each group", spark):
             histories.count()
-        with (
-            stage("Recommend: choose each group's settings", spark),
-            _kept(shares_of(histories, as_of or _NEVER)) as shares,
-        ):
-            overwrite(recommendations_of(histories, shares, as_of or _NEVER), lake, Table.RECOMMENDATIONS)
+        with stage("Recommend: learn the shapes of silences", spark):
+            fleets = fleets_in(histories, as_of or _NEVER)
+        with stage("Recommend: choose each group's settings", spark):
+            overwrite(recommendations_of(histories, fleets, as_of or _NEVER, least_days), lake, Table.RECOMMENDATIONS)
     written = read(spark, lake, Table.RECOMMENDATIONS, RECOMMENDATIONS)
     return Summary(as_of, groups, statuses_of(written), savings_of(written))
 
 
-def shares_of(histories: DataFrame, as_of: datetime) -> DataFrame:
-    """What the groups give to their pools. Only what that takes of a history goes to Python."""
+def fleets_in(histories: DataFrame, as_of: datetime) -> Fleets:
+    """The shapes that the groups have. Only what that takes of a history goes to Python; what comes back is bounded."""
     lean = histories.drop(LONGEST, RECORD)
-    shares = pooled_shares(lean.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES))
-    # What is kept is kept in all of a shuffle's partitions, hundreds of them, near empty.
-    return shares.coalesce(_cores(histories))
+    shapes = most_restarted(lean.mapInArrow(sharing(to_arrow_schema(SHAPES), as_of), SHAPES))
+    return fleets_of(row.asDict() for row in shapes.collect())
 
 
-def recommendations_of(histories: DataFrame, shares: DataFrame, as_of: datetime) -> DataFrame:
-    """Rows of `gold`, one for each of the histories, each where its history lies. `shares`: of `shares_of`."""
-    pooled = with_pools(histories, shares)
-    return pooled.mapInArrow(recommending(to_arrow_schema(RECOMMENDATIONS), as_of), RECOMMENDATIONS)
+def recommendations_of(
+    histories: DataFrame, fleets: Fleets, as_of: datetime, least_days: float = LEAST_DAYS
+) -> DataFrame:
+    """Rows of `gold`, one for each of the histories, each where its history lies."""
+    choose = recommending(to_arrow_schema(RECOMMENDATIONS), as_of, fleets, least_days)
+    return histories.mapInArrow(choose, RECOMMENDATIONS)
 
 
 def _histories(silver: Silver, groups: int) -> DataFrame:
     """Over as many partitions as keep all cores busy to the end: most of the time is the statistics'."""
     partitions = max(_cores(silver.groups) * TASKS_A_CORE, -(-groups // GROUPS_A_TASK))
-    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances, partitions)
+    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances, silver.warm_ups, partitions)
 
 
 def _cores(rows: DataFrame) -> int:

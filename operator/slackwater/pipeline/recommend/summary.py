@@ -2,42 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-SHOWN: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Saving:
-    """One group's; timeouts in milliseconds, savings in partition-seconds a month with their 95 % interval."""
-
-    namespace: str
-    name: str
-    group_id: str
-    restarts: int
-    today_ms: int | None
-    target_ms: int
-    saving: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """`by_status`: groups. `sent_to_file`, `sent_to_topic`: messages, None where none were to be sent."""
-
-    as_of: datetime | None
-    groups: int
-    by_status: Mapping[str, int]
-    savings: tuple[Saving, ...]
-    sent_to_file: int | None = None
-    sent_to_topic: int | None = None
+from slackwater.pipeline.recommend.found import SHOWN, Saving
 
 
 def statuses_of(recommendations: DataFrame) -> dict[str, int]:

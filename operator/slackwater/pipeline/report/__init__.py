@@ -6,6 +6,7 @@ Spark is known on the left of `model` and where the page is written; everything 
 
     sources     what is read of a lake; columns are the few of its columns that are looked at
     ranking     every group, by what a change would save
+    turns       who waited for a turn, for how long and at what
     series      what charts show, in at most 120 slots of time
     fleet       from tables to the model: the only place that collects
     columns     types of columns that are others' in the first place
@@ -14,6 +15,7 @@ Spark is known on the left of `model` and where the page is written; everything 
     page        the whole of it
     overview    the fleet at a glance
     section     one group, with its charts
+    waits       turns and what held groups back, with its charts
     notes       what a reader must know before believing it
     charts      a group's charts
     plot        the frame that they share

@@ -15,18 +15,21 @@ from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.api.recommendation import Curves
 from slackwater.pipeline.errors import LakeUnusable
-from slackwater.pipeline.report import ranking, series
-from slackwater.pipeline.report.model import Detail, Fleet, Group, Key, Kind
+from slackwater.pipeline.report import ranking, series, turns
+from slackwater.pipeline.report.model import Detail, Fleet, Group, Key, Kind, Waits
 from slackwater.pipeline.report.notes import Findings, notes_of
 from slackwater.pipeline.report.rows import (
     Fields,
     curves_of,
     generation_of,
     group_of,
+    held_of,
     key_of,
     lag_of,
     slot_of,
     totals_of,
+    wait_slot_of,
+    waits_of,
 )
 from slackwater.pipeline.report.sources import Sources
 
@@ -45,14 +48,29 @@ def read_fleet(spark: SparkSession, sources: Sources, detailed: int) -> Fleet:
             kept.callback(rows.persist(StorageLevel.MEMORY_AND_DISK).unpersist)
             return rows
 
-        sources = replace(sources, restarts=keep(sources.restarts), rebalances=keep(sources.rebalances))
+        restarts, rebalances, told = keep(sources.restarts), keep(sources.rebalances), keep(sources.turns)
+        sources = replace(sources, restarts=restarts, rebalances=rebalances, turns=told)
         ranked = keep(ranking.ranked(sources))
         groups = tuple(_group(row.asDict(recursive=True)) for row in ranked.limit(MOST_ROWS).collect())
         totals = totals_of(row.asDict() for row in ranking.totals(ranked).collect())
         newest = ranking.newest(ranked).first()
         details = _details(spark, sources, groups[:detailed])
         found = _findings(sources, newest.asDict() if newest else {}, len(groups), len(details))
-    return Fleet(found.as_of_s, groups, details, totals, notes_of(found, totals))
+        waits = _waits(sources.turns)
+    return Fleet(found.as_of_s, groups, details, totals, notes_of(found, totals), waits)
+
+
+def _waits(told: DataFrame) -> Waits | None:
+    waits = waits_of(turns.totals(told).collect()[0].asDict())
+    if waits is None:
+        return None
+    slots = turns.slots(told, waits.first_s, waits.last_s)
+    return replace(
+        waits,
+        by_budget=tuple(held_of(row.asDict()) for row in turns.held_by_budget(told).collect()),
+        by_place=tuple(held_of(row.asDict()) for row in turns.held_by_place(told).collect()),
+        slots=tuple(wait_slot_of(row.asDict()) for row in slots.collect()),
+    )
 
 
 def _group(row: Fields) -> Group:

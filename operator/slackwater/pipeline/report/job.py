@@ -8,6 +8,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from slackwater.pipeline.failures import in_sentences
 from slackwater.pipeline.progress import stage
 from slackwater.pipeline.report.fleet import read_fleet
 from slackwater.pipeline.report.page import page
@@ -38,8 +39,9 @@ class Summary:
 
 
 def run(spark: SparkSession, options: Options) -> Summary:
-    """Raises LakeUnusable where there is no lake, PageUnwritable where `out` cannot be written."""
-    with stage("Report: read the lake", spark):
+    """Raises LakeUnusable where there is no lake or it cannot be read, PageUnwritable where `out` cannot be written,
+    JobFailed where Spark gives up."""
+    with stage("Report: read the lake", spark), in_sentences(f"the lake {options.lake}", options.lake):
         fleet = read_fleet(spark, read_sources(spark, options.lake, options.as_of), options.detailed)
     with stage("Report: draw and write the page", spark):
         size = write_page(spark, page(fleet), options.out)

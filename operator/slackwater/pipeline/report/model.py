@@ -15,11 +15,12 @@ from slackwater.api.recommendation import CostPoint, Interval, Recommendation, R
 
 
 class Standing(StrEnum):
-    """Where a group stands; the first four are the recommendation's own words."""
+    """Where a group stands; the first five are the recommendation's own words."""
 
     RECOMMENDED = "Recommended"
     KEEP_TODAY = "KeepToday"
     NOT_ENOUGH_DATA = "NotEnoughData"
+    NOT_ENOUGH_TIME = "NotEnoughTime"
     INFEASIBLE = "Infeasible"
     NONE_YET = "NoneYet"
     AUDITED_ONLY = "AuditedOnly"
@@ -143,6 +144,51 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """What held groups back that waited for a turn: a budget, or a thing such as a closed window; at one place, or at
+    all of them (`place` empty). `turns`: of how many, of how many `groups`."""
+
+    fleet: str
+    by: str
+    name: str
+    place: str
+    held_s: float
+    turns: int
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitSlot:
+    """The turns that were given in one slot of time."""
+
+    at_s: float
+    given: int
+    median_s: float | None
+    longest_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """How groups of ConsumerFleets came by their turns. Times of turns that were given; None: of none it is known.
+
+    `slots` are in order of time, `by_budget` and `by_place` the longest first, each of bounded length.
+    """
+
+    first_s: float
+    last_s: float
+    given: int
+    waiting: int
+    """Asked for, and not given by then."""
+    gave_way: int
+    median_s: float | None = None
+    p90_s: float | None = None
+    longest_s: float | None = None
+    by_budget: tuple[Held, ...] = ()
+    by_place: tuple[Held, ...] = ()
+    slots: tuple[WaitSlot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """Over every group of the lake, also those that the table leaves out."""
 
@@ -162,10 +208,12 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """`groups` are in the table's order, `details` the first of them; `notes` say what a reader must know."""
+    """`groups` are in the table's order, `details` the first of them; `notes` say what a reader must know; `waits` is
+    None where no turn was told of."""
 
     as_of_s: float | None
     groups: tuple[Group, ...] = ()
     details: tuple[Detail, ...] = ()
     totals: Totals = field(default_factory=Totals)
     notes: tuple[str, ...] = ()
+    waits: Waits | None = None

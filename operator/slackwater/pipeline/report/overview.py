@@ -61,16 +61,21 @@ def _tiles(totals: Totals) -> Markup:
         needless = f"{number_text(totals.needless_recommended)} with the recommended settings"
     return tag(
         "div",
-        _tile("Groups", "groups", totals.groups, f"{counted(totals.restarts, 'restart')} recorded"),
-        _tile("Could be saved a month", "saving", totals.saving, saved),
-        _tile("Cost today a month", "cost", totals.cost_today, "partition-seconds without an owner"),
-        _tile("Needless rebalances a month", "needless", totals.needless_today, needless),
+        _total("Groups", "groups", totals.groups, f"{counted(totals.restarts, 'restart')} recorded"),
+        _total("Could be saved a month", "saving", totals.saving, saved),
+        _total("Cost today a month", "cost", totals.cost_today, "partition-seconds without an owner"),
+        _total("Needless rebalances a month", "needless", totals.needless_today, needless),
         class_="tiles",
     )
 
 
-def _tile(title: str, name: str, value: float | None, below: str) -> Markup:
-    figure = tag("b", number_text(value), data_total=name, data_v=None if value is None else shown(value))
+def _total(title: str, name: str, value: float | None, below: str) -> Markup:
+    return tile(title, number_text(value), name, value, below)
+
+
+def tile(title: str, words: str, name: str, value: float | None, below: str) -> Markup:
+    """A figure, in `words`, with what it is above and a remark below."""
+    figure = tag("b", words, data_total=name, data_v=None if value is None else shown(value))
     return tag("div", tag("span", title), figure, tag("small", below), class_="tile")
 
 

@@ -15,6 +15,7 @@ from slackwater.pipeline.report.model import Fleet
 from slackwater.pipeline.report.overview import COLUMNS, overview
 from slackwater.pipeline.report.quantities import moment_text
 from slackwater.pipeline.report.section import section
+from slackwater.pipeline.report.waits import turns_section
 
 GLOSSARY = (
     ("Partition-second", "one partition, for one second, without a consumer that owns it."),
@@ -43,11 +44,15 @@ def page(fleet: Fleet) -> str:
     )
     body = tag(
         "body",
-        tag("main", _masthead(fleet), _notes(fleet), overview(fleet), _details(fleet), _glossary()),
+        tag("main", _masthead(fleet), *_parts(fleet)),
         tag("div", id="tip", role="presentation", hidden=True),
         tag("script", Markup(script)),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _parts(fleet: Fleet) -> tuple[Markup | None, ...]:
+    return _notes(fleet), overview(fleet), turns_section(fleet.waits), _details(fleet), _glossary()
 
 
 def policy(style: str, script: str) -> str:

@@ -10,6 +10,7 @@ from slackwater.api.recommendation import Curves, Recommendation
 from slackwater.pipeline.report.model import (
     GenerationPoint,
     Group,
+    Held,
     History,
     Key,
     Kind,
@@ -17,6 +18,8 @@ from slackwater.pipeline.report.model import (
     Slot,
     Standing,
     Totals,
+    Waits,
+    WaitSlot,
 )
 
 Fields = Mapping[str, Any]
@@ -91,3 +94,30 @@ def generation_of(row: Fields) -> GenerationPoint:
 
 def lag_of(row: Fields) -> LagSlot:
     return LagSlot(row["at_s"], row["mean"], row["highest"])
+
+
+def held_of(row: Fields) -> Held:
+    return Held(
+        row["fleet"] or "", row["by"], row["name"] or "", row["place"], row["held_s"], row["turns"], row["groups"]
+    )
+
+
+def wait_slot_of(row: Fields) -> WaitSlot:
+    return WaitSlot(row["at_s"], row["given"], row["median_s"], row["longest_s"])
+
+
+def waits_of(row: Fields) -> Waits | None:
+    """One row of `turns.totals`; None where there was no turn."""
+    if row["first_s"] is None:
+        return None
+    last_s = row["first_s"] if row["last_s"] is None else row["last_s"]
+    return Waits(
+        row["first_s"],
+        last_s,
+        row["given"],
+        row["waiting"],
+        row["gave_way"],
+        row["median_s"],
+        row["p90_s"],
+        row["longest_s"],
+    )

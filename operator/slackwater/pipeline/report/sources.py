@@ -47,6 +47,7 @@ class Sources:
     restarts: DataFrame
     rebalances: DataFrame
     lag: DataFrame
+    turns: DataFrame
     quarantine: DataFrame
     audit_rebalances: DataFrame
     audit_generations: DataFrame
@@ -79,6 +80,7 @@ def read_sources(spark: SparkSession, lake: str, as_of: datetime | None) -> Sour
         restarts=silver[Table.RESTARTS],
         rebalances=silver[Table.REBALANCES],
         lag=silver[Table.LAG],
+        turns=silver[Table.TURNS],
         quarantine=reduce(DataFrame.unionAll, (rows.select("reason") for rows in refused)),
         audit_rebalances=until(found[Table.AUDIT_REBALANCES]),
         audit_generations=until(found[Table.AUDIT_GENERATIONS]),

@@ -24,6 +24,7 @@ WORDINGS: Final = {
     Standing.INFEASIBLE: Wording(
         "✕", "infeasible", "no setting meets all objectives; the group's page says which binds"
     ),
+    Standing.NOT_ENOUGH_TIME: Wording("◔", "not enough time", "watched for less than a week"),
     Standing.NOT_ENOUGH_DATA: Wording("◌", "not enough data", "too few restarts to say anything, its own and borrowed"),
     Standing.NONE_YET: Wording("\N{EN DASH}", "none yet", "the group is known, recommend has not looked at it"),
     Standing.AUDITED_ONLY: Wording("○", "audited only", "Kafka's log knows the group, the operator does not run it"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from slackwater.pipeline.schemas import GROUP_KEY, HOLDS, LAG, POLLS, REBALANCES, SETTINGS
+from slackwater.pipeline.schemas import GROUP_KEY, HOLDS, LAG, POLLS, REBALANCES, SETTINGS, WARM_UPS
 from slackwater.pipeline.silver.events import once
 
 
@@ -38,6 +38,14 @@ def settings_of(events: DataFrame) -> DataFrame:
 def lag_of(events: DataFrame) -> DataFrame:
     """LAG: how far behind a group was, in records, whenever it was told."""
     return _opened(events, "group_observed").select(*LAG.names)
+
+
+def warm_ups_of(events: DataFrame) -> DataFrame:
+    """WARM_UPS: how long each rebalance's partitions took to warm up. It is told again and again, and counts once."""
+    told = _opened(events, "group_observed").where(F.col("warmed_up_after").isNotNull())
+    longest = F.max("warmed_up_s").alias("warmed_up_s")
+    measured = told.where(F.col("warmed_up_s").isNotNull()).groupBy(*GROUP_KEY, "warmed_up_after").agg(longest)
+    return measured.select(*WARM_UPS.names)
 
 
 def _opened(events: DataFrame, kind: str) -> DataFrame:

@@ -12,8 +12,9 @@ from slackwater.pipeline.progress import stage
 from slackwater.pipeline.schemas import EVENTS
 from slackwater.pipeline.silver.events import known_by, newest
 from slackwater.pipeline.silver.groups import groups_of
-from slackwater.pipeline.silver.happenings import holds_of, lag_of, polls_of, rebalances_of, settings_of
+from slackwater.pipeline.silver.happenings import holds_of, lag_of, polls_of, rebalances_of, settings_of, warm_ups_of
 from slackwater.pipeline.silver.restarts import impossible_restarts_of, restarts_of
+from slackwater.pipeline.silver.turns import turns_of
 from slackwater.pipeline.tables import Table, overwrite, read
 
 TRANSFORMS: Final[Mapping[Table, Callable[[DataFrame], DataFrame]]] = {
@@ -23,8 +24,10 @@ TRANSFORMS: Final[Mapping[Table, Callable[[DataFrame], DataFrame]]] = {
     Table.REBALANCES: rebalances_of,
     Table.HOLDS: holds_of,
     Table.SETTINGS: settings_of,
+    Table.TURNS: turns_of,
     Table.LAG: lag_of,
     Table.POLLS: polls_of,
+    Table.WARM_UPS: warm_ups_of,
 }
 """Each silver table from the events: EVENTS, with doubles in it."""
 

@@ -12,7 +12,9 @@ words and with its limits, stands in docs/tuning.md.
     minimum     the cheapest timeout, exactly
     model       cost and needless rebalances of one group under any timeout, with replicates
     constraint  what besides the cost limits the choice
-    pool        what similar groups lend to one that has restarted seldom
+    fleet       what other groups' shapes lend to one that has restarted seldom
+    breaks      where a group's restarts became others: what came before is left out
+    warming     how long partitions take to warm up, from what was measured
     polls       max.poll.interval.ms and max.poll.records
     choice      the cheapest that is allowed, and whether it is shown to be better than today's
     membership  static, dynamic, warm handover

@@ -123,14 +123,20 @@ def membership(
     model: GroupModel, settings: GroupSettings, timeout_s: float, planned_share: float
 ) -> MembershipAdvice | None:
     """Another membership that is shown to be cheaper at the recommended timeout."""
-    found = membership_costs(model.costs, model.curve, timeout_s, planned_share, model.restarts, model.lost)
+    found = membership_costs(model, timeout_s, planned_share)
     if settings.membership is MembershipKind.WARM_HANDOVER:
         why = "planned restarts already cost no silence; the other ways would only add to that."
         return MembershipAdvice(current=settings.membership, cheaper=None, why=why)
-    costs = {MembershipKind.STATIC: found.static, MembershipKind.DYNAMIC: found.dynamic}
-    if settings.protocol is not RebalanceProtocol.CONSUMER:  # F13
-        costs[MembershipKind.WARM_HANDOVER] = found.warm_handover
-    today = costs.pop(settings.membership)
+    priced = {
+        MembershipKind.STATIC: found.static,
+        MembershipKind.DYNAMIC: found.dynamic,
+        MembershipKind.WARM_HANDOVER: found.warm_handover,
+    }
+    today = priced[settings.membership]
+    costs = {kind: priced[kind] for kind in _within_reach(settings)}
+    if not costs:
+        why = "no other membership is known to be possible for this client library."
+        return MembershipAdvice(current=settings.membership, cheaper=None, why=why)
     savings = {kind: estimate_of(today - each) for kind, each in costs.items()}
     best = max(savings, key=lambda kind: savings[kind].value)
     saving = savings[best]
@@ -143,6 +149,15 @@ def membership(
         f"(95 %: {amount(saving.lower)} to {amount(saving.upper)})"
         + ("." if cheaper else ", which is not enough, or not sure enough, for a change."),
     )
+
+
+def _within_reach(settings: GroupSettings) -> tuple[MembershipKind, ...]:
+    """Memberships that one change of the spec brings, and that the operator then carries out."""
+    if settings.membership is MembershipKind.DYNAMIC:
+        return (MembershipKind.STATIC,) if settings.can_be_static else ()
+    if settings.protocol is RebalanceProtocol.CONSUMER:  # F13
+        return (MembershipKind.DYNAMIC,)
+    return (MembershipKind.DYNAMIC, MembershipKind.WARM_HANDOVER)
 
 
 def interval(estimate: Estimate) -> Interval:

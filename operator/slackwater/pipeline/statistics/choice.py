@@ -14,7 +14,20 @@ from slackwater.pipeline.statistics.model import TAILS, GroupModel
 from slackwater.pipeline.statistics.survival import CONFIDENCE
 
 WORTH_A_CHANGE: Final = 0.02
-"""Of today's cost: a smaller saving is not worth a rollout."""
+"""Of today's cost: a membership that saves less is not worth the trouble."""
+NOTICEABLE: Final = 0.005
+"""Of today's cost: a timeout that saves less is the same."""
+HARM: Final = 1.02
+"""Times today's cost, from which on a change has done harm."""
+SURE_ENOUGH: Final = 0.8
+"""The share of replicates in which a change has to do no harm. What is expected to pay and may do a little harm is
+worth it: at 95 % a tenth of what a fleet could save was left lying, and no more changes turned out well (decision 25).
+"""
+FEW_RESTARTS: Final = 60.0
+"""Independent ones below which a change has to be as sure as `CONFIDENCE`: who is looked at every week has many chances
+to be wrong while little is known, and can wait."""
+MONTHS_TO_PAY: Final = 12.0
+"""What a change costs once has to come back within."""
 _GRID_POINTS: Final = 120
 
 
@@ -34,12 +47,18 @@ class Comparison:
     saving: Estimate
     """In partition-seconds a month."""
     today_cost: float
-    confidence: float
-    """The share of replicates in which it is cheaper than today's."""
+    harmless: float
+    """The share of replicates in which it does no harm."""
+    change_cost: float = 0.0
+    """What the change itself costs, in partition-seconds a month, for `MONTHS_TO_PAY`."""
+    sure: float = SURE_ENOUGH
+    """The share of replicates in which it has to do no harm."""
 
     @property
     def is_shown_better(self) -> bool:
-        return self.confidence >= CONFIDENCE and self.saving.value >= WORTH_A_CHANGE * self.today_cost
+        """It is expected to save more than the change costs, and it is shown to do no harm."""
+        needed = NOTICEABLE * self.today_cost + self.change_cost
+        return self.harmless >= self.sure and self.saving.value >= needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +74,14 @@ class Choice:
 def cheapest(model: GroupModel, allowed: Allowed) -> float:
     """The timeout that costs least by the estimate, in whole seconds where that is allowed."""
     low_s, high_s = allowed.low.timeout_s, allowed.high.timeout_s
-    exact_s = minimiser(model.estimated_cost, model.curve.at_s, model.curve.threshold_s, low_s, high_s)
+    curve = model.estimate
+    exact_s = minimiser(model.estimated_cost, curve.at_s, curve.threshold_s, low_s, high_s, curve.smooth_from_s)
     return in_whole_seconds(exact_s, low_s, high_s)
 
 
-def choose(model: GroupModel, allowed: Allowed, today_s: float) -> Choice:
-    """`allowed` must not be empty."""
+def choose(model: GroupModel, allowed: Allowed, today_s: float, restarting: int = 0, *, broken: bool = False) -> Choice:
+    """`allowed` must not be empty. `restarting`: members that have to restart for another timeout; none do under
+    KIP-848 (F23). `broken`: today's timeout was chosen for restarts that are no more, and has nothing for it."""
     low_s, high_s = allowed.low.timeout_s, allowed.high.timeout_s
     target_s = cheapest(model, allowed)
     grid_s = np.unique(np.append(np.geomspace(low_s, high_s, _GRID_POINTS), target_s))
@@ -68,12 +89,20 @@ def choose(model: GroupModel, allowed: Allowed, today_s: float) -> Choice:
     cost = model.cost(np.append(grid_s, (target_s, today_s)))
     target, today = cost[:, -2], cost[:, -1]
     lower_s, upper_s = _undecided(grid_s, cost[1:, :-2], target[1:], target_s)
-    return Choice(target_s, lower_s, upper_s, comparison(target, today))
+    change_cost = restarting * model.cost_of_a_restart(today_s) / MONTHS_TO_PAY
+    sure = SURE_ENOUGH if broken else sureness(model.silences.independent)
+    return Choice(target_s, lower_s, upper_s, comparison(target, today, change_cost, sure))
 
 
-def comparison(target: Floats, today: Floats) -> Comparison:
+def sureness(independent: float) -> float:
+    """How sure a change has to be after so many independent restarts."""
+    return CONFIDENCE if independent < FEW_RESTARTS else SURE_ENOUGH
+
+
+def comparison(target: Floats, today: Floats, change_cost: float = 0.0, sure: float = SURE_ENOUGH) -> Comparison:
     """Of two columns of costs, rows as in `GroupModel.cost`."""
-    return Comparison(estimate_of(today - target), float(today[0]), float((target < today)[1:].mean()))
+    harmless = float((target <= HARM * today)[1:].mean())
+    return Comparison(estimate_of(today - target), float(today[0]), harmless, change_cost, sure)
 
 
 def estimate_of(rows: Floats) -> Estimate:

@@ -13,8 +13,6 @@ from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.arrays import Floats
 
 HEARTBEATS_A_SESSION: Final = 3
-LIVE_GAP_MARGIN: Final = 1.5
-"""A session has to outlast the longest heartbeat gap of a member that lived by this factor."""
 _SEARCH_POINTS: Final = 120
 
 
@@ -56,7 +54,6 @@ def allowed_timeouts(
     bounds: Bounds,
     objective: Objective,
     rebalance_s: float,
-    longest_live_gap_s: float | None,
     least_heartbeat_ms: int | None,
     needless_upper: Callable[[Floats], Floats],
 ) -> Allowed:
@@ -67,9 +64,6 @@ def allowed_timeouts(
     if least_heartbeat_ms is not None:
         room_s = HEARTBEATS_A_SESSION * least_heartbeat_ms / 1000
         lows.append(Limit(room_s, "room for three heartbeats", "lower the brokers' smallest heartbeat interval"))
-    if longest_live_gap_s is not None and np.isfinite(longest_live_gap_s):
-        gap_s = LIVE_GAP_MARGIN * longest_live_gap_s
-        lows.append(Limit(gap_s, "the longest heartbeat gap of a live member", "find out what stops its heartbeats"))
     if objective.needless_rebalances_per_month is not None:
         lows.append(_needless_limit(bounds, objective.needless_rebalances_per_month, needless_upper))
     if objective.recover_within_ms is not None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+import numpy as np
+
 from slackwater.pipeline.statistics.arrays import Floats
 
 REBALANCES_AN_EVICTION: Final = 2
@@ -28,7 +30,7 @@ class RebalanceProtocol(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The constants of J. None of them carries an uncertainty of its own into the intervals but the two rates."""
+    """The constants of J. Of these K alone carries an uncertainty of its own into the intervals."""
 
     partitions_per_member: float
     """m"""
@@ -36,6 +38,8 @@ class Costs:
     """R: from an eviction until its partitions are worked on again."""
     eviction: float
     """K, in partition-seconds."""
+    eviction_spread: float = 0.0
+    """Its relative standard error; 0 where it is taken as known."""
 
 
 def eviction_cost(
@@ -52,11 +56,20 @@ def eviction_cost(
     return REBALANCES_AN_EVICTION * (paused * partitions * rebalance_s + per_member * warm_up_s)
 
 
-def monthly_cost(
-    costs: Costs, timeout_s: Floats, survival: Floats, mean_wait_s: Floats, restarts: Floats, lost: Floats
-) -> Floats:
-    """J, in partition-seconds a month. `survival` is S(s) and `mean_wait_s` E[min(D, s+R)] for each of `timeout_s`;
-    `restarts` and `lost` are λr and λc a month. Replicates broadcast as leading rows."""
-    restarting = costs.partitions_per_member * mean_wait_s + costs.eviction * survival
+@dataclass(frozen=True, slots=True, eq=False)
+class Rates:
+    """What happens a month, and how dear an eviction is against what is thought; replicates are rows by 1."""
+
+    restarts: Floats
+    """λr"""
+    lost: Floats
+    """λc"""
+    dearer: Floats | float = 1.0
+    """Times K."""
+
+
+def monthly_cost(costs: Costs, timeout_s: Floats, survival: Floats, mean_wait_s: Floats, rates: Rates) -> Floats:
+    """J, in partition-seconds a month. `survival` is S(s) and `mean_wait_s` E[min(D, s+R)] for each of `timeout_s`."""
+    restarting = costs.partitions_per_member * mean_wait_s + costs.eviction * rates.dearer * survival
     losing = costs.partitions_per_member * (timeout_s + costs.rebalance_s)
-    return restarts * restarting + lost * losing
+    return np.asarray(rates.restarts * restarting + rates.lost * losing)

@@ -29,6 +29,9 @@ TAIL_RESTARTS: Final = 200.0
 """As many of the longest silences belong to the tail, but never more than half of all."""
 _EXTRA_SPREAD_RESTARTS: Final = 6.0
 """A bootstrap of few restarts is too sure of itself: its variance is raised by the factor 1 + 6/n."""
+_EXTRA_SPREAD_BATCHES: Final = 30.0
+"""Where restarts come in batches, that much over their number is added to the 6: of three rollouts nobody knows how
+much rollouts differ."""
 _EXTRA_PRIOR: Final = 2.0
 """Replicates see the tail's prior with twice its weight, at random: what was never seen is the least certain."""
 _SHORTEST_THRESHOLD_S: Final = 0.05
@@ -53,6 +56,11 @@ class Curve:
     @property
     def threshold_s(self) -> float:
         return self.family.threshold_s
+
+    @property
+    def smooth_from_s(self) -> float:
+        """Below it S is a staircase with its steps at `at_s`."""
+        return self.threshold_s
 
     @cached_property
     def _area(self) -> Floats:
@@ -101,22 +109,48 @@ class Curve:
         return np.asarray(self._area[:, index] + self._padded(index) * (until_s - begun_s))
 
 
-def fitted_curve(silences: Silences, rng: np.random.Generator, replicates: int = REPLICATES) -> Curve:
-    """Fit the curve to at least one silence that ended. Deterministic for a generator in a given state."""
-    steadiness = silences.count / (silences.count + _EXTRA_SPREAD_RESTARTS)
-    returned = _reweighted(silences.returned, steadiness, rng, replicates)
-    censored = _reweighted(silences.censored, steadiness, rng, replicates)
+def fitted_curve(
+    silences: Silences,
+    rng: np.random.Generator,
+    replicates: int = REPLICATES,
+    prior_restarts: float = PRIOR_RESTARTS,
+) -> Curve:
+    """Fit the curve to at least one silence that ended. Deterministic for a generator in a given state.
+
+    `prior_restarts`: the weight of all tails together before any silence was seen.
+    """
+    returned, censored = _reweighted(silences, rng, replicates)
     body = survival_of(returned, censored)
     threshold_s = threshold_of(silences, body[0])
     index = int(np.searchsorted(silences.at_s, threshold_s, side="right"))
     tail_share = body[:, index - 1] if index else np.ones(len(body))
     family = tail_family(threshold_s, max(float(silences.at_s[-1]), threshold_s))
-    weights = _tail_weights(family, silences.at_s[index:], returned[:, index:], censored[:, index:], rng)
+    priors = _priors(family, prior_restarts, len(body), rng)
+    weights = _tail_weights(family, silences.at_s[index:], returned[:, index:], censored[:, index:], priors)
     return Curve(silences.at_s, (returned + censored).sum(axis=1), body, family, tail_share, weights)
 
 
-def _reweighted(counts: Floats, steadiness: float, rng: np.random.Generator, replicates: int) -> Floats:
-    """`counts`, then `replicates` rows of random weights of the same mean."""
+def _reweighted(silences: Silences, rng: np.random.Generator, replicates: int) -> tuple[Floats, Floats]:
+    """Returned and censored ones, then `replicates` rows of random weights of the same mean.
+
+    Restarts of one batch share one weight (a Bayesian bootstrap of clusters; Field and Welsh 2007).
+    """
+    independent = silences.independent
+    extra = _EXTRA_SPREAD_RESTARTS + (_EXTRA_SPREAD_BATCHES / independent if silences.batches is not None else 0.0)
+    steadiness = independent / (independent + extra)
+    if silences.batches is None:
+        counts = (silences.returned, silences.censored)
+        returned, censored = (_each_alone(each, steadiness, rng, replicates) for each in counts)
+        return returned, censored
+    batches, points = silences.batches, len(silences.at_s)
+    weights = rng.standard_gamma(steadiness, size=(replicates, len(batches.sizes))) / steadiness
+    weights = np.concatenate((np.ones((1, weights.shape[1])), weights))
+    tables = (batches.table(each, points) for each in (batches.returned, batches.censored))
+    returned, censored = (weights @ each for each in tables)
+    return returned, censored
+
+
+def _each_alone(counts: Floats, steadiness: float, rng: np.random.Generator, replicates: int) -> Floats:
     rows = np.zeros((replicates + 1, len(counts)))
     rows[0] = counts
     some = counts > 0
@@ -131,13 +165,12 @@ def threshold_of(silences: Silences, survival: Floats) -> float:
     return max(float(at_s[enough - 1]) if enough else 0.9 * float(at_s[0]), _SHORTEST_THRESHOLD_S)
 
 
-def _tail_weights(
-    family: TailFamily, at_s: Floats, returned: Floats, censored: Floats, rng: np.random.Generator
-) -> Floats:
-    prior = np.full(family.size, PRIOR_RESTARTS / family.size)
-    priors = np.concatenate(
-        (prior[None], rng.standard_gamma(prior * _EXTRA_PRIOR, size=(len(returned) - 1, family.size)))
-    )
+def _priors(family: TailFamily, restarts: float, rows: int, rng: np.random.Generator) -> Floats:
+    prior = np.full(family.size, restarts / family.size)
+    return np.concatenate((prior[None], rng.standard_gamma(prior * _EXTRA_PRIOR, size=(rows - 1, family.size))))
+
+
+def _tail_weights(family: TailFamily, at_s: Floats, returned: Floats, censored: Floats, priors: Floats) -> Floats:
     if not len(at_s):
         return np.asarray(priors / priors.sum(axis=1, keepdims=True))
     bins = np.floor(np.log(at_s / family.threshold_s) / BIN_LOG_WIDTH)

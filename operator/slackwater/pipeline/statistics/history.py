@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from slackwater.pipeline.statistics.arrays import Bools, Floats
+from slackwater.pipeline.statistics.arrays import Bools, Floats, Indices
 
 DAYS_A_MONTH: Final = 30.0
 MOST_POINTS: Final = 2_000
@@ -64,18 +64,42 @@ class Absences:
     observed_days: float
     planned: Bools | None = None
     """True where a rollout restarted the member: what a warm handover would have avoided. None: not known, so none."""
-    longest_live_gap_s: float | None = None
-    """The longest time between two heartbeats of a member that lived; None where nobody measured it."""
     polls: PollWindows | PollCounts = field(default_factory=PollWindows)
     times: Floats | None = None
     """How many restarts each entry stands for, where they were counted before they came here. None: one each."""
+    batch: Floats | None = None
+    """Which restarts came together, such as those of one rollout: the day on which that began, counted from the end of
+    what was watched (0, -1, -2, …); NaN where nobody knows. They say less than as many that have nothing to do with
+    each other. None: none came together."""
 
     def __post_init__(self) -> None:
-        described = (self.silence_s, self.returned, self.planned, self.times)
+        described = (self.silence_s, self.returned, self.planned, self.times, self.batch)
         if len({len(each) for each in described if each is not None}) > 1:
             raise ValueError(
-                "silence_s, returned, planned and times describe the same restarts: give them the same length"
+                "silence_s, returned, planned, times and batch describe the same restarts: give them the same length"
             )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batches:
+    """Which silences came together: one entry for each length in each batch, arrays of equal length."""
+
+    point: Indices
+    """Index of the length in `Silences.at_s`."""
+    batch: Indices
+    """Numbers from 0, in the order of time."""
+    returned: Floats
+    censored: Floats
+
+    @property
+    def sizes(self) -> Floats:
+        return np.bincount(self.batch, weights=self.returned + self.censored).astype(np.float64)
+
+    def table(self, which: Floats, points: int) -> Floats:
+        """Batches by lengths, of `returned` or `censored`."""
+        rows = int(self.batch.max()) + 1 if len(self.batch) else 0
+        flat = np.bincount(self.batch * points + self.point, weights=which, minlength=rows * points)
+        return np.asarray(flat.reshape(rows, points), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,10 +109,20 @@ class Silences:
     at_s: Floats
     returned: Floats
     censored: Floats
+    batches: Batches | None = None
+    """None: each restart stands for itself."""
 
     @property
     def count(self) -> float:
         return float(self.returned.sum() + self.censored.sum())
+
+    @property
+    def independent(self) -> float:
+        """As many restarts that have nothing to do with each other as the batches are worth (Kish's effective size)."""
+        if self.batches is None:
+            return self.count
+        sizes = self.batches.sizes
+        return float(sizes.sum() ** 2 / (sizes**2).sum()) if sizes.any() else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,28 +149,44 @@ def restarts_of(history: Absences, longest_timeout_s: float) -> Restarts:
     seen = float(times[kept].sum())
     planned = float(times[kept & history.planned].sum()) / seen if history.planned is not None and seen else 0.0
     return Restarts(
-        silences=silences_of(silence_s[kept], returned[kept], times[kept]),
+        silences=silences_of(
+            silence_s[kept], returned[kept], times[kept], None if history.batch is None else history.batch[kept]
+        ),
         lost=int(times[possible & ~kept].sum()),
         impossible=int(times[~possible].sum()),
         planned_share=planned,
     )
 
 
-def silences_of(silence_s: Floats, returned: Bools, times: Floats | None = None) -> Silences:
+def silences_of(
+    silence_s: Floats, returned: Bools, times: Floats | None = None, batch: Floats | None = None
+) -> Silences:
     """Count equal silences; many different ones are rounded up to a grid of 0.5 % (`MOST_POINTS`).
 
-    `times`: how many restarts each entry stands for; None: one.
+    `times`: how many restarts each entry stands for; None: one. `batch`: as in `Absences`.
     """
     at_s, where = np.unique(silence_s, return_inverse=True)
     if len(at_s) > MOST_POINTS:
         step, where = np.unique(steps_of(silence_s, GRID_FROM_S), return_inverse=True)
         at_s = lengths_of(step, GRID_FROM_S)
     weights = np.ones(len(silence_s)) if times is None else times
-    counts = [
+    came, stayed_away = (
         np.bincount(where[which], weights[which], minlength=len(at_s)).astype(np.float64)
         for which in (returned, ~returned)
-    ]
-    return Silences(at_s, *counts)
+    )
+    batches = None if batch is None else _batches_of(where, returned, weights, batch)
+    return Silences(at_s, came, stayed_away, batches)
+
+
+def _batches_of(point: Indices, returned: Bools, weights: Floats, batch: Floats) -> Batches:
+    """Those of no known batch are batches of their own, before all others."""
+    known = np.isfinite(batch)
+    _, number = np.unique(batch[known], return_inverse=True)
+    numbers = np.empty(len(batch), dtype=np.int64)
+    alone = int((~known).sum())
+    numbers[~known] = np.arange(alone)
+    numbers[known] = alone + number
+    return Batches(point, numbers, np.where(returned, weights, 0.0), np.where(returned, 0.0, weights))
 
 
 def steps_of(values: Floats, from_value: float) -> Floats:

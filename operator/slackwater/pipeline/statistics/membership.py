@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from slackwater.pipeline.statistics.arrays import Floats
-from slackwater.pipeline.statistics.cost import Costs, monthly_cost
-from slackwater.pipeline.statistics.curve import Curve
+from slackwater.pipeline.statistics.cost import Rates, monthly_cost
+from slackwater.pipeline.statistics.model import GroupModel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,17 +25,17 @@ class MembershipCosts:
     warm_handover: Floats
 
 
-def membership_costs(
-    costs: Costs, curve: Curve, timeout_s: float, planned_share: float, restarts: Floats, lost: Floats
-) -> MembershipCosts:
-    """`restarts` and `lost` are λr and λc a month, rows by 1."""
+def membership_costs(model: GroupModel, timeout_s: float, planned_share: float) -> MembershipCosts:
+    """`planned_share`: of the restarts, those of rollouts."""
+    costs, curve, rates = model.costs, model.curve, model.rates
 
     def at(session_s: float, survival: Floats | None, restarts: Floats, lost: Floats) -> Floats:
         point = np.array([session_s])
         evicted = curve.survival(point) if survival is None else survival
         waits = curve.mean_wait_s(point + costs.rebalance_s)
-        return monthly_cost(costs, point, evicted, waits, restarts, lost)[:, 0]
+        return monthly_cost(costs, point, evicted, waits, Rates(restarts, lost, rates.dearer))[:, 0]
 
+    restarts, lost = rates.restarts, rates.lost
     planned, crashed, nobody = planned_share * restarts, (1 - planned_share) * restarts, np.zeros_like(lost)
     always = np.ones_like(restarts)
     left = at(0.0, always, planned, nobody)

@@ -21,16 +21,24 @@ Cost = Callable[[Floats], Floats]
 """J of each of an array of timeouts in seconds."""
 
 
-def minimiser(cost: Cost, silences_s: Floats, threshold_s: float, lowest_s: float, highest_s: float) -> float:
+def minimiser(
+    cost: Cost,
+    silences_s: Floats,
+    threshold_s: float,
+    lowest_s: float,
+    highest_s: float,
+    smooth_from_s: float | None = None,
+) -> float:
     """The timeout in [lowest, highest] whose cost is least, in seconds; the shortest of equals.
 
-    `silences_s` are the steps of S up to `threshold_s`, ascending; beyond it, and `highest_s`, they do not matter.
+    `silences_s` are the steps of S up to `threshold_s`, ascending; beyond it, and `highest_s`, they do not matter. From
+    `smooth_from_s` on valleys are looked for as well: where S has both; None: from the threshold.
     """
     steps = silences_s[(silences_s > lowest_s) & (silences_s <= min(threshold_s, highest_s))]
     candidates = np.concatenate(([lowest_s], steps, [highest_s]))
-    smooth_from_s = max(lowest_s, threshold_s)
-    if smooth_from_s < highest_s:
-        candidates = np.concatenate((candidates, _valleys(cost, smooth_from_s, highest_s)))
+    from_s = max(lowest_s, threshold_s if smooth_from_s is None else smooth_from_s)
+    if from_s < highest_s:
+        candidates = np.concatenate((candidates, _valleys(cost, from_s, highest_s)))
     candidates.sort()
     return float(candidates[np.argmin(cost(candidates))])
 

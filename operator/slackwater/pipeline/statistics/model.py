@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from scipy.special import betaincinv
 
 from slackwater.pipeline.statistics.arrays import Floats
-from slackwater.pipeline.statistics.cost import REBALANCES_AN_EVICTION, Costs, monthly_cost
+from slackwater.pipeline.statistics.cost import REBALANCES_AN_EVICTION, Costs, Rates, monthly_cost
 from slackwater.pipeline.statistics.curve import REPLICATES, Curve, fitted_curve
+from slackwater.pipeline.statistics.fleet import BlendedCurve, Fleet, blended, loan_of
 from slackwater.pipeline.statistics.history import DAYS_A_MONTH, Silences
 from slackwater.pipeline.statistics.survival import CONFIDENCE, kaplan_meier
 
@@ -20,27 +22,42 @@ TAILS: Final = (0.5 - CONFIDENCE / 2, 0.5 + CONFIDENCE / 2)
 """The quantiles of replicates that make a two-sided 95 % interval."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class GroupModel:
-    """Row 0 of every result is the estimate, the others are bootstrap replicates."""
+    """Row 0 of every result is the estimate, the others are replicates. Not slotted: its estimated rates are cached."""
 
     silences: Silences
-    """The group's own and what it was lent."""
-    curve: Curve
-    estimate: Curve
+    """The group's own."""
+    curve: Curve | BlendedCurve
+    estimate: Curve | BlendedCurve
     costs: Costs
-    restarts: Floats
-    """λr a month, rows by 1; of this group's own restarts."""
-    lost: Floats
-    """λc a month, rows by 1."""
+    rates: Rates
+    """Of this group's own restarts; rows by 1."""
+    lent: float = 0.0
+    """How many of the restarts' weight in the estimate is that of similar groups."""
 
     def cost(self, timeout_s: Floats) -> Floats:
         """J in partition-seconds a month, rows by `timeout_s`."""
-        return self._cost(self.curve, timeout_s, self.restarts, self.lost)
+        return self._cost(self.curve, timeout_s, self.rates)
 
     def estimated_cost(self, timeout_s: Floats) -> Floats:
         """Row 0 of `cost` alone."""
-        return np.asarray(self._cost(self.estimate, timeout_s, self.restarts[:1], self.lost[:1])[0])
+        return np.asarray(self._cost(self.estimate, timeout_s, self._estimated)[0])
+
+    @cached_property
+    def _estimated(self) -> Rates:
+        dearer = self.rates.dearer
+        return Rates(self.rates.restarts[:1], self.rates.lost[:1], dearer if isinstance(dearer, float) else dearer[:1])
+
+    @property
+    def restarts(self) -> Floats:
+        """λr a month, rows by 1."""
+        return self.rates.restarts
+
+    def cost_of_a_restart(self, timeout_s: float) -> float:
+        """What one member's restart costs under that timeout, in partition-seconds."""
+        once = Rates(np.ones((1, 1)), np.zeros((1, 1)))
+        return float(self._cost(self.estimate, np.array([timeout_s]), once)[0, 0])
 
     def needless(self, timeout_s: Floats) -> Floats:
         """Rebalances a month because of members that come back, rows by `timeout_s`."""
@@ -72,31 +89,47 @@ class GroupModel:
         upper = np.where(modelled, np.where(longer > 0, by_count[1], by_rows), counted.upper[before])
         return rows[0], np.minimum(lower, rows[0]), np.maximum(upper, rows[0])
 
-    def _cost(self, curve: Curve, timeout_s: Floats, restarts: Floats, lost: Floats) -> Floats:
+    def _cost(self, curve: Curve | BlendedCurve, timeout_s: Floats, rates: Rates) -> Floats:
         waits_s = curve.mean_wait_s(timeout_s + self.costs.rebalance_s)
-        return monthly_cost(self.costs, timeout_s, curve.survival(timeout_s), waits_s, restarts, lost)
+        return monthly_cost(self.costs, timeout_s, curve.survival(timeout_s), waits_s, rates)
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
     """How much of a group was seen."""
 
-    restarts: float
-    """Of this group itself, returned or censored."""
     lost: int
     days: float
 
 
 def group_model(
-    silences: Silences, watched: Watched, costs: Costs, rng: np.random.Generator, replicates: int = REPLICATES
+    silences: Silences,
+    watched: Watched,
+    costs: Costs,
+    rng: np.random.Generator,
+    fleet: Fleet | None = None,
+    replicates: int = REPLICATES,
 ) -> GroupModel:
-    """`silences` may hold a loan of similar groups besides the group's own `watched.restarts`."""
-    curve = fitted_curve(silences, rng, replicates)
+    """`fleet`: the shapes of other groups; None: the group's own silences alone speak."""
+    own = fitted_curve(silences, rng, replicates)
+    loan = loan_of(silences, fleet, silences.independent / silences.count, replicates, rng)
+    curve = own if loan is None else blended(own, loan, rng)
+    lent = 0.0 if loan is None else loan.share * silences.count
+    rates = _rates(own, watched, costs, rng)
+    return GroupModel(silences, curve, curve.estimate(), costs, rates, lent)
+
+
+def _rates(curve: Curve, watched: Watched, costs: Costs, rng: np.random.Generator) -> Rates:
     months = watched.days / DAYS_A_MONTH
-    restarts = curve.total[:, None] * (watched.restarts / silences.count) / months
+    restarts = curve.total[:, None] / months
     # A Gamma prior of shape 1 whose mean is LOST_SHARE of the restarts: none seen so far does not mean never.
     seen = watched.lost + 1.0
     lost = np.full_like(restarts, seen)
     lost[1:, 0] = rng.standard_gamma(seen, size=len(restarts) - 1)
     lost /= months + 1 / (LOST_SHARE * restarts[0, 0])
-    return GroupModel(silences, curve, curve.estimate(), costs, restarts, lost)
+    if not costs.eviction_spread:
+        return Rates(restarts, lost)
+    precision = 1 / costs.eviction_spread**2
+    dearer = np.ones_like(restarts)
+    dearer[1:, 0] = rng.standard_gamma(precision, size=len(restarts) - 1) / precision
+    return Rates(restarts, lost, dearer)

@@ -38,6 +38,10 @@ class GroupSettings:
     """How long a rebalance takes: R and r of the cost."""
     warm_up_s: float = 0.0
     """How long a partition that changed its owner is slow, as if it were idle."""
+    warm_up_spread: float = 0.0
+    """The relative standard error of that, where it was measured; 0 where the spec says it."""
+    can_be_static: bool = True
+    """Whether the client library is known to take a group.instance.id."""
     heartbeat_bounds: Bounds | None = None
     """What the brokers take as a heartbeat interval (KIP-848); None where they do not care."""
 
@@ -46,4 +50,6 @@ class GroupSettings:
         """A group without members or partitions counts as one of each: there is nothing to divide by."""
         partitions, members = max(1, self.partitions), max(1, self.members)
         eviction = eviction_cost(self.protocol, partitions, members, self.rebalance_s, self.warm_up_s)
-        return Costs(partitions / members, self.rebalance_s, eviction)
+        cold = eviction_cost(self.protocol, partitions, members, self.rebalance_s, 0.0)
+        spread = self.warm_up_spread * (eviction - cold) / eviction if eviction else 0.0
+        return Costs(partitions / members, self.rebalance_s, eviction, spread)

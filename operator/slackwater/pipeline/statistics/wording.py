@@ -20,6 +20,13 @@ def too_few(ended: int, needed: int, restarts: Restarts) -> str:
     )
 
 
+def too_short(days: float, least_days: float) -> str:
+    return (
+        f"The group has been watched for {stretch(days)}, and a month cannot be told from less than "
+        f"{stretch(least_days)}: {stretch(least_days - days)} more are needed."
+    )
+
+
 def infeasible(allowed: Allowed) -> str:
     return f"No session timeout meets all constraints: {allowed.conflict()}."
 
@@ -31,10 +38,14 @@ class Basis:
     restarts: Restarts
     days: float
     lent: float
+    """How many of the restarts' weight is that of similar groups."""
+    is_cut: bool = False
+    """Its restarts became others: what came before is left out."""
 
     def __str__(self) -> str:
-        lent = f" and {self.lent:.0f} lent by similar groups" if self.lent else ""
-        return f"From {_restarts(int(self.restarts.silences.count))} in {stretch(self.days)}{lent}"
+        cut = " since its restarts changed" if self.is_cut else ""
+        lent = ", and what is known of similar groups" if self.lent >= 1 else ""
+        return f"From {_restarts(int(self.restarts.silences.count))} in {stretch(self.days)}{cut}{lent}"
 
 
 def verdict(from_what: Basis, choice: Choice, today_s: float, *, must: bool, change: bool) -> str:

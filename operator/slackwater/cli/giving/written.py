@@ -1,0 +1,55 @@
+"""Writing into the spec or the annotations of a fleet or a campaign, and waiting until the operator has taken it up."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.cli.errors import NotTakenUp
+from slackwater.cli.giving.one import POLL_S
+from slackwater.core.decision.words import seconds
+from slackwater.ports import Kind
+
+Json = Mapping[str, Any]
+
+
+async def write(api: KubernetesApi, kind: Kind, obj: Json, change: Json, word: str, timeout_s: float) -> None:
+    """By JSON merge patch; annotations in `change` are tokens of commands. With a `timeout_s` of 0 nothing is waited
+    for. Raises NotTakenUp where the operator does not take it up in time, Conflict where the object is deleted, and
+    ClusterFailed."""
+    written = await api.merge(kind, obj, change)
+    if written is None:
+        raise Conflict(_gone(kind, obj))
+    await taken_up(api, kind, written, word, timeout_s, (change.get("metadata") or {}).get("annotations") or {})
+
+
+async def taken_up(
+    api: KubernetesApi, kind: Kind, written: Json, word: str, timeout_s: float, tokens: Json | None = None
+) -> None:
+    """Wait for it. Raises as `write`."""
+    metadata, deadline = written["metadata"], time.monotonic() + timeout_s
+    while timeout_s > 0:
+        now = await api.read(kind, metadata["namespace"], metadata["name"])
+        if now is None or now["metadata"]["uid"] != metadata["uid"]:
+            raise Conflict(_gone(kind, written))
+        if _is_taken_up(now, int(metadata.get("generation") or 0), tokens or {}):
+            return
+        if time.monotonic() >= deadline:
+            waited = f"{word} is written, but the operator has not taken it up within {seconds(timeout_s)}"
+            raise NotTakenUp(f"{waited}: see that it runs; it will obey when it does")
+        await asyncio.sleep(POLL_S)
+
+
+def _is_taken_up(obj: Json, generation: int, tokens: Json) -> bool:
+    status = obj.get("status") or {}
+    obeyed = status.get("commands") or {}
+    is_seen = int(status.get("observedGeneration") or 0) >= generation
+    return is_seen and all(obeyed.get(command) == token for command, token in tokens.items())
+
+
+def _gone(kind: Kind, obj: Json) -> str:
+    return f"{kind.name} {obj['metadata']['name']} has just been deleted"

@@ -1,0 +1,55 @@
+"""`slackwater --help`: what people look for stands together, and no line ends in dots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from typer.core import TyperGroup
+
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "See": ("status", "list", "explain", "members", "lag", "history"),
+    "Before you apply": ("plan", "diff", "doctor", "reason"),
+    "Control a rollout": ("pause", "resume", "promote", "abort", "retry", "restart", "force", "approve"),
+    "Many groups": ("fleet", "campaign"),
+    "Take over what runs": ("import", "adopt"),
+    "Learn from telemetry": ("recommend", "report", "pipeline"),
+    "Else": ("run", "observe", "version", "completion"),
+}
+"""Title → commands, in the order in which they stand."""
+
+
+class Whole(TyperGroup):
+    """Each command's first sentence, whole: click's own would cut it at the terminal's edge."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        self._section(formatter, "Commands", self.list_commands(ctx))
+
+    def _section(self, formatter: Any, title: str, names: Iterable[str]) -> None:
+        widest = max(map(len, self.commands))
+        found = [(name, self.commands[name]) for name in names if name in self.commands]
+        with formatter.section(title):
+            formatter.write_dl([(name.ljust(widest), first_sentence(each.help or "")) for name, each in found])
+
+
+class Grouped(Whole):
+    """A command without a place would not be shown: a test holds the table to all that there are."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        there = super().list_commands(ctx)
+        return sorted(there, key=lambda name: _ORDER.get(name, len(_ORDER)))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, names in GROUPS.items():
+            self._section(formatter, title, names)
+
+
+def first_sentence(text: str) -> str:
+    """Of a help's first paragraph, without its end."""
+    paragraph = " ".join(text.partition("\n\n")[0].split())
+    return _END.split(paragraph, 1)[0].rstrip(".")
+
+
+_END: Final = re.compile(r"(?<=[\w`)])\. (?=[A-Z`])")
+_ORDER: Final = {name: number for number, name in enumerate(name for names in GROUPS.values() for name in names)}

@@ -1,0 +1,191 @@
+"""From groups and fleets to what the allocator counts: the cells that each group is in, those that its turn takes, and
+how many may be in each.
+
+What lets nobody begin is a cell as well, whose limit is 0 while it holds: that a window opens changes one limit, and
+none of the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final
+
+from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
+from slackwater.api.fleet_budgets import Budget, CountedPer
+from slackwater.core.fleet.claim import Cell, Claim, Limit, in_order
+from slackwater.core.fleet.facts import NOT_KNOWN, GroupFacts
+
+EVERYWHERE: Final = "*"
+URGENT_S: Final = 86_400.0
+"""The head start of a group that is urgent: a campaign's wave asks as of when it began."""
+NO_LIMIT: Final = Limit(number=10**9)
+SHUT: Final = Limit(number=0)
+CELLS_KEPT: Final = 16_384
+"""Made once each: a claim has a dozen, and ten thousand groups have most of them in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    namespace: str
+    name: str
+    spec: ConsumerFleetSpec
+    is_of_the_operator: bool = False
+    """It is in the operator's own namespace, and may name others."""
+    is_overridden: bool = False
+    """Its override is in force."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    def overridden(self, is_overridden: bool) -> Fleet:
+        return replace(self, is_overridden=is_overridden)
+
+    def selects(self, group: GroupFacts) -> bool:
+        namespaces = self.spec.namespaces if self.is_of_the_operator else ()
+        reaches = EVERYWHERE in namespaces or group.namespace in (namespaces or (self.namespace,))
+        return reaches and self.spec.selector.matches(group.labels)
+
+    def gate(self, name: str) -> Cell:
+        """The cell that is shut while something keeps every group of the fleet from beginning."""
+        return gate_of(self.key, name)
+
+
+@lru_cache(maxsize=CELLS_KEPT)
+def _cell(fleet: str, budget: str, place: str) -> Cell:
+    """The same one for all groups that are in it."""
+    return Cell(fleet, budget, place)
+
+
+def gate_of(fleet: str, name: str) -> Cell:
+    return _cell(fleet, "", name)
+
+
+def sick_place(fleet: str, place: str) -> Cell:
+    """The cell that is shut while too many groups of one coordinator are disturbed."""
+    return _cell(fleet, "", f"{HALTS}@{place}")
+
+
+def stop_of(fleet: str, name: str) -> Cell:
+    """The cell that is shut while something keeps also those of the fleet's groups from going on that have begun."""
+    return _cell(fleet, "", f"{name}{STOPS}")
+
+
+STOPS: Final = "!"
+HELD: Final = Cell("", "", "campaign")
+"""Of a group whose change waits for a campaign's order. It is always shut."""
+HALTS: Final = "halts"
+WINDOWS: Final = "windows"
+FREEZES: Final = "freezes"
+GATES: Final[Mapping[str, Passes | None]] = {
+    "accepted": None,
+    "pause": None,
+    WINDOWS: Passes.WINDOWS,
+    FREEZES: Passes.FREEZES,
+    HALTS: Passes.HALTS,
+}
+"""What keeps groups from beginning, and what lets a group pass it all the same."""
+
+
+def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[str, frozenset[int]]) -> Claim:
+    """`fleets`: those that select it. `coordinators`: those that are known, by Kafka cluster."""
+    cells = {
+        fleet.key: [(budget, _cells(fleet, budget, group, coordinators)) for budget in fleet.spec.budgets]
+        for fleet in fleets
+    }
+    belongs = {
+        cell for found in cells.values() for budget, each in found for cell in each if _is_known_in(budget, group)
+    }
+    takes = {
+        cell for found in cells.values() for budget, each in found if group.reason in budget.reasons for cell in each
+    }
+    gates = {cell for fleet in fleets for cell in _gates(fleet, group, coordinators)}
+    return Claim(
+        group=group.key,
+        member_of=in_order(belongs if group.replicas else ()),
+        takes=in_order(group.besides.union(takes, gates)),
+        standing=group.standing,
+        order=(group.asked_at - _head_start_s(group, fleets), _hash(group)),
+        asked_at=group.asked_at,
+        moving=group.is_moving,
+        counts_until=group.counts_until,
+    )
+
+
+def _cells(
+    fleet: Fleet, budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]
+) -> tuple[Cell, ...]:
+    return tuple(_cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators))
+
+
+def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
+    names = list(_gates_before(fleet, group))
+    if group.has_begun:  # and gave its turn back: it finishes, unless whoever has begun is to stop
+        yield from (stop_of(fleet.key, name) for name in names)
+        return
+    yield from map(fleet.gate, names)
+    if HALTS in names:
+        yield from (sick_place(fleet.key, place) for place in _coordinated(group, coordinators))
+
+
+def _coordinated(group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:
+    cluster = group.cluster or NOT_KNOWN
+    known = {group.coordinator} if group.coordinator is not None else coordinators.get(cluster, frozenset())
+    yield from (f"{cluster}/{broker}" for broker in sorted(known)) if known else (f"{cluster}/{NOT_KNOWN}",)
+
+
+def _places(budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:
+    """Where nobody knows which it is, it may be any."""
+    cluster = group.cluster or NOT_KNOWN
+    match budget.per:
+        case CountedPer.FLEET:
+            yield ""
+        case CountedPer.NAMESPACE:
+            yield group.namespace
+        case CountedPer.LABEL:
+            yield group.labels.get(budget.label or "", "")
+        case CountedPer.KAFKA_CLUSTER:
+            yield cluster
+        case CountedPer.TOPIC:
+            yield from (f"{cluster}/{topic}" for topic in group.topics)
+        case CountedPer.COORDINATOR:
+            yield from _coordinated(group, coordinators)
+
+
+def _is_known_in(budget: Budget, group: GroupFacts) -> bool:
+    """Who may be at any coordinator takes room at each, and raises no share: else as many might move at each of them as
+    if it had all of those."""
+    return budget.per is not CountedPer.COORDINATOR or group.coordinator is not None
+
+
+def passes(fleet: Fleet, group: GroupFacts) -> frozenset[Passes]:
+    """What of this fleet does not hold the group back: by an override, as urgent, or as the fix of what has failed."""
+    override = fleet.spec.override if fleet.is_overridden else None
+    let_through = override is not None and override.selector.matches(group.labels)
+    urgent = fleet.spec.urgent if group.is_urgent else ()
+    fixes = (Passes.HALTS,) if group.is_a_fix else ()
+    return frozenset({*urgent, *fixes, *(override.passes if override is not None and let_through else ())})
+
+
+def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:
+    passed = passes(fleet, group)
+    return (name for name, passed_by in GATES.items() if passed_by not in passed)
+
+
+def _head_start_s(group: GroupFacts, fleets: Sequence[Fleet]) -> float:
+    """The longest of what the fleets give it; of each, the first entry that selects it."""
+    return max((_given_s(group, fleet) for fleet in fleets), default=0.0)
+
+
+def _given_s(group: GroupFacts, fleet: Fleet) -> float:
+    found = (each.head_start_ms / 1000 for each in fleet.spec.order if each.selector.matches(group.labels))
+    is_first = Passes.ORDER in passes(fleet, group)
+    return max(next(found, 0.0), URGENT_S if is_first else 0.0)
+
+
+def _hash(group: GroupFacts) -> int:
+    """Spreads those who ask at once over namespaces and coordinators; the same after a restart."""
+    return int.from_bytes(blake2b(f"{group.uid}/{group.key}".encode(), digest_size=6).digest())

@@ -1,0 +1,299 @@
+"""The allocator of this replica, while it leads: fed by the store and by passes, it wakes the groups that may begin.
+
+Nothing in here waits: what a group's status says is counted before whoever wrote it goes on. What is written of it, and
+listed again, is the business of `fleet_keeping`. Without a fleet nothing is counted, and nothing changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from math import inf
+
+import structlog
+
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.core.fleet.halts import Halts
+from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.layers import Giver
+from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.sight import Sight, sight_of
+from slackwater.core.fleet.stands import stand_at
+from slackwater.core.fleet.timers import Elapsed
+from slackwater.core.fleet.times import Scope
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnStanding
+from slackwater.core.world.world import World
+from slackwater.ports import Kind
+from slackwater.shell.fleet_objects import Json, ReadFleet, halts_in
+from slackwater.shell.fleet_series import Begun, FleetSeries, counted
+from slackwater.shell.known_fleets import KnownFleets
+from slackwater.shell.known_groups import KnownGroups
+from slackwater.shell.memories import Memories
+from slackwater.shell.orders import Orders, key_in
+from slackwater.shell.store import Key, Store
+from slackwater.shell.witnesses import Witness
+
+_log = structlog.get_logger(__name__)
+
+
+class Fleets(Witness):
+    """One in a process. Before `begin` it knows nothing, and nobody asks."""
+
+    def __init__(
+        self, store: Store, wake: Callable[[Key], None], scope: Scope, now: Callable[[], float], elapsed: Elapsed = None
+    ) -> None:
+        self._elapsed = elapsed
+        self.ledger = Ledger(elapsed=elapsed)
+        self.known = KnownFleets(scope)
+        self.memories = Memories()
+        self.series: defaultdict[str, FleetSeries] = defaultdict(FleetSeries)
+        """By fleet: what has happened since this process began."""
+        self.changed = asyncio.Event()
+        """Something is to be written, or is due sooner than it was."""
+        self.dirty: set[str] = set()
+        """Fleets whose status may say something else by now."""
+        self.begun: list[Begun] = []
+        """Turns that were given, and not yet said so."""
+        self.stirred = asyncio.Event()
+        """What is due by the clock may be due sooner than it was."""
+        self.without_gone: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
+        """A group's commands without those of campaigns that are gone."""
+        self.noticed: Callable[[], None] = lambda: None
+        """Called when something has changed that campaigns go by."""
+        self._store = store
+        self._wake = wake
+        self._now = now
+        self._has_begun = False
+        self._groups = KnownGroups(store, self.memories, now)
+        store.listener = self._told
+
+    def begin(self) -> None:
+        """The store has all that was listed after the lease was taken."""
+        self._has_begun = True
+        now, found = self._now(), (self._store.get(CONSUMER_FLEET, key) for key in self._store.keys(CONSUMER_FLEET))
+        fleets = [self._kept(self.known.take_in(obj), halts_in(obj), now) for obj in found if obj is not None]
+        fleets += [self._kept(read, Halts(), now) for read in self.known.hidden]
+        if fleets:
+            facts = self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in fleets])
+            self._call(self.ledger.began(fleets, facts, now))
+            self._obey()
+            self._touch(each.fleet.key for each in fleets)
+
+    def turn_of(self, key: Key, memory: RolloutMemory) -> Turn:
+        """What its fleets say of a group now. `memory`: what its status remembers."""
+        name = str(key)
+        selecting = self.ledger.fleets_of(name)
+        if not selecting:
+            return Turn()
+        standing = TurnStanding.WAITS
+        if memory.turn is not None and memory.turn.is_held:
+            standing = TurnStanding.HAS if self.ledger.may_go_on(name) else standing
+        elif self._may_begin(name):
+            standing = TurnStanding.CALLED
+        order, (fleets, unread) = self.orders.by_group.get(name), self.known.told_apart(selecting)
+        campaign = "" if order is None else order.campaign
+        asks, stands_at = self.ledger.asks_for(name), stand_at(self.ledger.allocator.waits_for(name))
+        return Turn(standing, fleets, ALWAYS_ASKS | asks, campaign, unread, stands_at)
+
+    def may_write(self, key: Key, world: World, memory: RolloutMemory) -> bool:
+        """Whether the turn that `memory` would give, if it does, is still to be had. It is kept for as long as nobody
+        knows what became of the request."""
+        had, has = world.memory.turn, memory.turn
+        gives = has is not None and has.is_held and not (had is not None and had.is_held)
+        if not gives or world.turn.standing is not TurnStanding.CALLED:
+            return True
+        return self._may_begin(str(key)) and self.ledger.allocator.keep_call(str(key), self._now())
+
+    def _may_begin(self, name: str) -> bool:
+        return self.ledger.may_begin(name, self._now()) and not self._groups.waits_for_campaigns(name)
+
+    def sees(self, key: Key, world: World) -> None:
+        if self.known:
+            self.look(key, sight_of(world))
+
+    def look(self, key: Key, sight: Sight) -> None:
+        """What a pass has seen of a group."""
+        if self.known and self._groups.sees(key, sight):
+            self._look_at(key, self._store.get(CONSUMER_GROUP, key))
+            self._stir()
+
+    def forget(self, key: Key) -> None:
+        self._groups.forget(key)
+        self.memories.forget(key)
+
+    def tick(self) -> None:
+        """What time has changed."""
+        now = self._now()
+        for kept in self.ledger.fleets():
+            if kept.due_at <= now:
+                key = kept.fleet.key
+                self._call(self.ledger.passed(key, self.known.gates(key, now), now))
+                self._touch([key])
+        self._call(self.ledger.ticked(now))
+        for name in self.ledger.allocator.taken_lapses():
+            facts = self.ledger.facts(name)
+            for fleet in self.ledger.fleets_of(name):
+                self.series[fleet].count("lapsed", facts)
+            self._touch(self.ledger.fleets_of(name))
+
+    def ticks_at(self) -> float:
+        """When `tick` has something to do; infinite where nothing is due."""
+        at = self.ledger.allocator.wakes_at()
+        return min([*(kept.due_at for kept in self.ledger.fleets()), inf if at is None else at])
+
+    def givers_of(self, group: str) -> tuple[Giver, ...]:
+        """Fleets that select the group and say something of its defaults."""
+        found = map(self.known.giver, self.ledger.fleets_of(group))
+        return tuple(giver for giver in found if giver is not None)
+
+    def names_in(self, fleet: str) -> tuple[str, ...]:
+        """The groups that it selects."""
+        kept = self.ledger.kept(fleet)
+        return () if kept is None else kept.tally.names
+
+    @property
+    def name_campaigns(self) -> bool:
+        return self._groups.name_campaigns
+
+    @property
+    def orders(self) -> Orders:
+        return self._groups.orders
+
+    def ordered(self, orders: Orders) -> None:
+        """What campaigns say from now on."""
+        concerned = self.orders.differing(orders) | orders.settling(self.ledger).keys()
+        self._call(filter(self.ledger.allocator.is_called, self._groups.those_that_waited()))
+        is_as_before = not concerned and self.orders.limits == orders.limits
+        self._groups.orders = orders
+        if is_as_before:
+            return
+        facts = self._groups.facts_of(map(key_in, sorted(concerned)), [kept.fleet for kept in self.ledger.fleets()])
+        self._call(self.ledger.ordered(orders.limits, facts, self._now()))
+        self._touch(fleet for group in concerned for fleet in self.ledger.fleets_of(group))
+        self.stirred.set()
+
+    def relisted(self) -> None:
+        """The store has all groups as they were listed at `relist_at` or later."""
+        facts = self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in self.ledger.fleets()])
+        self._call(self.ledger.relisted(facts, self._now()))
+        self.stirred.set()
+
+    def hide(self, namespaces: Collection[str]) -> None:
+        """ConsumerFleets of these namespaces may not be read, and those of all others are in the store."""
+        is_first, over = not self.known, self.known.no_longer_hidden(namespaces)
+        for read in self.known.hide(namespaces):
+            _log.error("fleets_not_read", namespace=read.fleet.namespace, effect="nothing new begins there")
+            if self._has_begun:
+                self._put(read, Halts(), is_first=is_first)
+            is_first = False
+        for fleet in over:
+            _log.info("fleets_read_again", namespace=fleet.namespace)
+            self._remove(fleet.key)
+        self._stir()
+
+    def _told(self, kind: Kind, key: Key, obj: Json | None) -> None:
+        """The store's word, in which a status that was just written is counted."""
+        if not self._has_begun:
+            return
+        if kind is CONSUMER_FLEET:
+            self._fleet_is(key, obj)
+        elif kind is CONSUMER_GROUP and self.known:
+            self._look_at(key, obj)
+        self._stir()
+
+    def _fleet_is(self, key: Key, obj: Json | None) -> None:
+        name = str(key)
+        before = self.known.get(name)
+        if before is not None and (obj is None or before.version[0] != obj["metadata"]["uid"]):
+            self._gone(name)
+            before = None
+        if obj is None:
+            return
+        is_first = not self.known
+        read = self.known.take_in(obj)
+        if before is None or before.version != read.version:
+            self._put(read, halts_in(obj), is_first=is_first)
+
+    def _put(self, read: ReadFleet, halts: Halts, *, is_first: bool) -> None:
+        """`is_first`: nobody has been counted so far."""
+        kept, name, now = self._kept(read, halts, self._now()), read.fleet.key, self._now()
+        if is_first:
+            for facts in self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [read.fleet]):
+                self.ledger.changed(facts, now)
+        selected = set(self.names_in(name))
+        called = self.ledger.put(kept.fleet, now, kept.gates, kept.halts)
+        self._call((*called, *sorted(selected ^ set(self.names_in(name)))))
+        self._settle({*selected, *self.names_in(name)})
+        self._obey()
+        self._touch([name])
+
+    def _kept(self, read: ReadFleet, halts: Halts, now: float) -> Kept:
+        gates = self.known.gates(read.fleet.key, now)
+        return Kept(read.fleet.overridden(gates.is_overridden), gates, halts)
+
+    def _gone(self, name: str) -> None:
+        _log.info("fleet_gone", fleet=name, waited=self.ledger.waiting_in(name))
+        self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        self.known.drop(name)
+        self.series.pop(name, None)
+        self.dirty.discard(name)
+        selected = set(self.names_in(name))
+        called = self.ledger.remove(name, self._now())
+        if not self.known:
+            self.ledger = Ledger(elapsed=self._elapsed)
+            self.ledger.ordered(self.orders.limits, (), self._now())
+            self._groups.forget_sights()
+        self._call((*called, *sorted(selected)))
+        self._settle(selected if self.known else ())
+
+    def _settle(self, groups: Iterable[str]) -> None:
+        """For how long those who are done count yet follows from what their fleets say by now."""
+        facts = self._groups.facts_of(map(key_in, groups), [kept.fleet for kept in self.ledger.fleets()])
+        self._call(self.ledger.all_changed(facts, self._now()))
+
+    def _obey(self) -> None:
+        """Commands by annotation, each token once."""
+        for name in self.known.newly_resumed():
+            self._call(self.ledger.resume(name, self._now()))
+
+    def _look_at(self, key: Key, obj: Json | None) -> None:
+        name, now = str(key), self._now()
+        before, concerned = self.ledger.facts(name), self.ledger.fleets_of(name)
+        if obj is None:
+            self._call(self.ledger.gone(name, now))
+            self._touch(concerned)
+            return
+        facts = self._groups.facts(key, obj, [kept.fleet for kept in self.ledger.fleets()])
+        if facts is None or facts == before:
+            return
+        self._groups.has_changed(before, facts)
+        let_through = self.ledger.let_through(name)
+        called = self.ledger.changed(facts, now)
+        fleets = self.ledger.fleets_of(name)
+        if bool(fleets) is not bool(concerned):
+            called = (*called, name)
+        if before is not None:
+            begun = counted(self.series, fleets, (before, facts), let_through, now)
+            self.begun += [] if begun is None else [begun]
+        self._call(called)
+        self._touch({*concerned, *fleets})
+
+    def _stir(self) -> None:
+        self.stirred.set()
+        self.noticed()
+
+    def _call(self, groups: Iterable[str]) -> None:
+        for name in groups:
+            self._wake(key_in(name))
+            self._touch(self.ledger.fleets_of(name))
+            self.changed.set()
+
+    def _touch(self, fleets: Iterable[str]) -> None:
+        new = {*fleets} - self.dirty
+        if new:
+            self.dirty |= new
+            self.changed.set()

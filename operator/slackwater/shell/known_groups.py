@@ -1,0 +1,75 @@
+"""What is known of groups, as far as fleets ask: by their objects, by what passes have seen and campaigns order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.api.annotations import CAMPAIGN
+from slackwater.api.errors import InvalidSpec
+from slackwater.core.fleet.claims import Fleet
+from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.sight import Sight
+from slackwater.shell.fleet_objects import Json, facts_of
+from slackwater.shell.memories import Memories
+from slackwater.shell.orders import Orders, version_of
+from slackwater.shell.store import Key, Store
+
+
+class KnownGroups:
+    """`memories`: what statuses remember, each parsed once."""
+
+    def __init__(self, store: Store, memories: Memories, now: Callable[[], float]) -> None:
+        self.orders = Orders()
+        """Of campaigns."""
+        self.name_campaigns = False
+        """A group was seen whose annotation names one, be that there or not."""
+        self._store = store
+        self._memories = memories
+        self._now = now
+        self._sights: dict[Key, Sight] = {}
+        self._one_failed = False
+        """A group has, and no campaign has counted that yet: it may halt by it, so its other groups do not begin."""
+
+    def has_changed(self, before: GroupFacts | None, facts: GroupFacts) -> None:
+        self._one_failed |= before is not None and before.failed_at is None and facts.failed_at is not None
+
+    def waits_for_campaigns(self, group: str) -> bool:
+        """Until they are folded again: a second at most."""
+        return self._one_failed and group in self.orders.by_group
+
+    def those_that_waited(self) -> Iterable[str]:
+        """As of now, campaigns have counted what failed."""
+        waited, self._one_failed = self._one_failed, False
+        return self.orders.by_group if waited else ()
+
+    def sees(self, key: Key, sight: Sight) -> bool:
+        """What a pass has seen of a group. False: it is what was seen before."""
+        if sight == self._sights.get(key):
+            return False
+        self._sights[key] = sight
+        return True
+
+    def forget(self, key: Key) -> None:
+        self._sights.pop(key, None)
+
+    def forget_sights(self) -> None:
+        """Nobody looks while there is no fleet."""
+        self._sights.clear()
+
+    def facts_of(self, keys: Iterable[Key], fleets: Sequence[Fleet]) -> list[GroupFacts]:
+        """Of those of the groups that are there, and can be read. `fleets`: all that there are."""
+        found = ((key, self._store.get(CONSUMER_GROUP, key)) for key in keys)
+        facts = (self.facts(key, obj, fleets) for key, obj in found if obj is not None)
+        return [each for each in facts if each is not None]
+
+    def facts(self, key: Key, obj: Json, fleets: Sequence[Fleet]) -> GroupFacts | None:
+        """None where its status cannot be read: nothing is done to such a group, and what was known of it stands."""
+        try:
+            memory = self._memories.of(key, obj)
+        except InvalidSpec:
+            return None
+        facts = facts_of(obj, memory, self._sights.get(key, Sight()), fleets, self._now())
+        names_one = CAMPAIGN in (obj["metadata"].get("annotations") or {})
+        self.name_campaigns |= names_one
+        return self.orders.applied(facts, waits_at=version_of(obj) if names_one else "")

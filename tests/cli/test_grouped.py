@@ -1,0 +1,66 @@
+"""`--help` has each command once, among those that are looked for with it, and cuts no line."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from slackwater.cli import main as command
+from slackwater.cli.grouped import GROUPS, first_sentence
+from tests.cli.command import command_line, typed
+
+
+def test_each_command_stands_in_one_group() -> None:
+    placed = [name for names in GROUPS.values() for name in names]
+    assert sorted(placed) == sorted(command_line().commands)
+
+
+@pytest.mark.parametrize("words", [(), ("fleet",), ("campaign",), ("pipeline",)], ids=" ".join)
+def test_no_line_is_cut(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = typed(capsys, *words, "--help").out
+    assert not re.search(r"\w\.\.\.$", shown.replace("COMMAND [ARGS]...", ""), re.MULTILINE)
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_groups_stand_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = typed(capsys, "--help").out
+    places = [shown.index(f"\n{title}:") for title in GROUPS]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Show it. And more.", "Show it"),
+        ("Show it,\nall of it.\n\nMore.", "Show it, all of it"),
+        ("Print it: `x | source`; fish: `... | source`.", "Print it: `x | source`; fish: `... | source`"),
+        ("", ""),
+    ],
+)
+def test_of_a_help_the_first_sentence_is_shown(text: str, first: str) -> None:
+    assert first_sentence(text) == first
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [("/usr/bin/slackwater", "slackwater"), ("/usr/bin/kubectl-slackwater", "kubectl slackwater")],
+)
+def test_it_calls_itself_as_people_type_it(
+    called: str, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [called, "status", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"Usage: {name} status ")
+
+
+def test_a_mistake_in_a_plugin_names_the_plugin(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["kubectl-slackwater", "version", "--lon"])
+    with pytest.raises(SystemExit):
+        command.main()
+    assert capsys.readouterr().err.endswith(": see kubectl slackwater version --help.\n")

@@ -1,0 +1,1 @@
+"""What `make demo-fleet` measures and applies, without a sandbox."""

@@ -1,0 +1,1 @@
+"""What a release is made of: versions, chart, krew manifest, notes, workflows."""
