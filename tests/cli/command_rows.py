@@ -163,7 +163,7 @@ ROWS: Final[Mapping[str, Row]] = {
         "--timeout",
         "1s",
         no_broker=Fails(
-            f"ConsumerGroup {NAME} was not Ready within 1 s, the operator has said nothing of it: slackwater explain"
+            f"ConsumerGroup {NAME} was not Ready within 1 s, the operator has said nothing of it: slackwater why"
             f" {NAME} says why.",
             3,
         ),
@@ -179,14 +179,14 @@ ROWS: Final[Mapping[str, Row]] = {
     "observe": _of_a_group(
         "observe", "--for", "0s", no_broker=Succeeds("it records that the group cannot be seen", "KafkaUnreachable")
     ),
-    "explain": _of_a_group(
-        "explain",
+    "why": _of_a_group(
+        "why",
         no_broker=Succeeds(
             "it says what the cluster tells, and what it cannot see", "From here the group cannot be seen"
         ),
     ),
-    "explain --defaults": _of_a_group(
-        "explain", "--defaults", no_broker=Succeeds(_ASKS_NO_BROKER, "No ConsumerFleet gives it any defaults.")
+    "why --defaults": _of_a_group(
+        "why", "--defaults", no_broker=Succeeds(_ASKS_NO_BROKER, "No ConsumerFleet gives it any defaults.")
     ),
     "members": _of_a_group("members", no_broker=_UNSEEN),
     "lag": _of_a_group("lag", no_broker=_UNSEEN),
@@ -295,6 +295,10 @@ ROWS: Final[Mapping[str, Row]] = {
             "tests/cli/test_adopting.py::test_members_that_cannot_be_seen_are_said_not_to_be_compared",
             "it goes on, and says what is not compared",
         ),
+    ),
+    "release": _of_a_group(
+        "release",
+        no_broker=Fails(f"ConsumerGroup {NAME} has no StatefulSet that could stay"),
     ),
     "reason": _needs_no_cluster(
         "its texts are its own",

@@ -22,7 +22,7 @@ for sys.argv[1:] in (["expl"], ["reason", "GroupStab"], ["status", "--ti"]):
 
 def test_kubectl_is_offered_what_fits_and_no_files() -> None:
     done = subprocess.run([sys.executable, "-c", COMPLETING], capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["explain", ":4", "GroupStabilizing", ":4", "--timeout", ":4"], done.stderr
+    assert done.stdout.split() == ["why", ":4", "GroupStabilizing", ":4", "--timeout", ":4"], done.stderr
 
 
 def test_every_script_of_the_package_is_there() -> None:

@@ -1,4 +1,4 @@
-"""`explain --defaults`: whose each setting is, held by pictures; and what is said where fleets cannot be read."""
+"""`why --defaults`: whose each setting is, held by pictures; and what is said where fleets cannot be read."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 
 def explained(capsys: Capsys, *words: str) -> Done:
-    return typed(capsys, "explain", "--defaults", *words)
+    return typed(capsys, "why", "--defaults", *words)
 
 
 def test_of_one_group_it_is_a_table(cluster: Cluster, capsys: Capsys) -> None:

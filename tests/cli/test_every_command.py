@@ -180,7 +180,7 @@ class Forbidding(ApiServer):
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.parametrize("key", [*FLEET_VERBS, "explain --defaults"])
+@pytest.mark.parametrize("key", [*FLEET_VERBS, "why --defaults"])
 def test_an_account_without_rights_to_fleets(
     key: str, folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""`slackwater explain`, sentence by sentence."""
+"""`slackwater why`, sentence by sentence."""
 
 from __future__ import annotations
 

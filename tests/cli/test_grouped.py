@@ -8,13 +8,20 @@ import sys
 import pytest
 
 from slackwater.cli import main as command
-from slackwater.cli.grouped import GROUPS, first_sentence
+from slackwater.cli.grouped import ALIASES, GROUPS, first_sentence
 from tests.cli.command import command_line, typed
 
 
 def test_each_command_stands_in_one_group() -> None:
     placed = [name for names in GROUPS.values() for name in names]
     assert sorted(placed) == sorted(command_line().commands)
+
+
+@pytest.mark.parametrize(("other", "name"), ALIASES.items())
+def test_another_name_is_the_same_command(other: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (usage, *rest), (_, *of_it) = (typed(capsys, each, "--help").out.splitlines() for each in (other, name))
+    assert (usage.split()[:3], rest) == (["Usage:", "slackwater", other], of_it)
+    assert f"`{other}` does the same." in typed(capsys, name, "--help").out
 
 
 @pytest.mark.parametrize("words", [(), ("fleet",), ("campaign",), ("pipeline",)], ids=" ".join)

@@ -77,7 +77,7 @@ def difference() -> RenderableType:
 WORLD: Final = hostile()
 PICTURES: Final[dict[str, Callable[[], RenderableType]]] = {
     "status": lambda: render_view(WORLD, plan(WORLD)),
-    "explain": lambda: paragraph_and_pointer(WORLD, plan(WORLD)),
+    "why": lambda: paragraph_and_pointer(WORLD, plan(WORLD)),
     "members": lambda: members_table(WORLD, seen(WORLD)),
     "lag": lambda: lag_table(WORLD, seen(WORLD)),
     "list": lambda: groups_table([as_object(WORLD, EVIL)], with_namespace=True),

@@ -164,7 +164,7 @@ def test_a_difference_to_nothing_is_a_new_group(shown: Shown) -> None:
 ABOUT_ONE: Final = (
     "history",
     "status",
-    "explain",
+    "why",
     "members",
     "lag",
     "observe",
@@ -208,9 +208,9 @@ def test_a_paused_group_is_explained_and_goes_on_when_resumed(shown: Shown) -> N
     late = shown.typed("status", NAME, "--wait", "--timeout", "10s")
     assert (late.code, late.out) == (3, "")
     assert late.err == (
-        f"Error: ConsumerGroup {NAME} was not Ready within 10 s, it is Paused: slackwater explain {NAME} says why.\n"
+        f"Error: ConsumerGroup {NAME} was not Ready within 10 s, it is Paused: slackwater why {NAME} says why.\n"
     )
-    said = " ".join(shown.typed("explain", NAME).out.split())
+    said = " ".join(shown.typed("why", NAME).out.split())
     assert "It waits, Paused: " in said
     assert "audit" in said
     assert shown.typed("resume", NAME, *PATIENTLY).out == f"{NAME}: resumed\n"
@@ -275,7 +275,7 @@ def test_kubectl_takes_it_for_its_own(shown: Shown) -> None:
     assert NAME in done.stdout
     words = ["kubectl", "__complete", "slackwater", "expl"]
     done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["explain", ":4"]
+    assert done.stdout.splitlines() == ["why", ":4"]
 
 
 def test_a_group_of_another_namespace_is_found(shown: Shown) -> None:

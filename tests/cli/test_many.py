@@ -251,14 +251,14 @@ async def test_who_breaks_it_off_reads_of_whom_nothing_is_known(
 
 
 def test_what_is_read_of_many_stands_one_below_the_other(cluster: Cluster, capsys: Capsys) -> None:
-    done = typed(capsys, "explain", "a", "b")
+    done = typed(capsys, "why", "a", "b")
     assert (done.code, done.err) == (0, "")
     headings = [line for line in done.out.splitlines() if line in {"a", "b"}]
     assert headings == ["a", "b"]
 
 
 def test_programs_get_a_list(cluster: Cluster, capsys: Capsys) -> None:
-    document = json.loads(typed(capsys, "explain", "-l", "team=pay", "-A", "-o", "json").out)
+    document = json.loads(typed(capsys, "why", "-l", "team=pay", "-A", "-o", "json").out)
     assert (document["apiVersion"], document["kind"]) == ("v1", "List")
     assert [(item["namespace"], item["name"]) for item in document["items"]] == [
         ("bank", "d"),
@@ -268,8 +268,8 @@ def test_programs_get_a_list(cluster: Cluster, capsys: Capsys) -> None:
 
 
 def test_programs_get_a_list_also_where_labels_choose_one(cluster: Cluster, capsys: Capsys) -> None:
-    chosen = json.loads(typed(capsys, "explain", "-l", "team=stock", "-o", "json").out)
-    named = json.loads(typed(capsys, "explain", "c", "-o", "json").out)
+    chosen = json.loads(typed(capsys, "why", "-l", "team=stock", "-o", "json").out)
+    named = json.loads(typed(capsys, "why", "c", "-o", "json").out)
     assert (chosen["kind"], named["name"]) == ("List", "c")
 
 

@@ -42,7 +42,7 @@ COMMAND_LINES = {
         ["abort", "-l", "x=y", "--all"],
         "-l and --all exclude each other: leave",
     ),
-    "a name in all namespaces": (["explain", "a", "-A"], "a name is of one namespace: leave out -A, or the names"),
+    "a name in all namespaces": (["why", "a", "-A"], "a name is of one namespace: leave out -A, or the names"),
     "all namespaces, and not which": (
         ["status", "-A"],
         "-A says where, and not which ConsumerGroups: add --all, or -l SELECTOR",
@@ -88,7 +88,7 @@ COMMAND_LINES = {
     ),
     "two campaigns to pause": (["campaign", "pause", "a", "b"], "Got unexpected extra argument(s) (b)"),
     "all campaigns, and one": (["campaign", "status", "a", "-A"], "-A and a name exclude each other: leave one"),
-    "defaults, and not of which group": (["explain", "--defaults"], WHICH),
+    "defaults, and not of which group": (["why", "--defaults"], WHICH),
     "no limit to plan with": (
         ["fleet", "plan", "x", "--max", "coordinators"],
         "'coordinators' is no limit: write BUDGET=NUMBER, such as coordinators=2 or all=10%",

@@ -1,4 +1,4 @@
-"""`explain` names the proof that is missing while a rollout waits for a member that may be the one from before."""
+"""`why` names the proof that is missing while a rollout waits for a member that may be the one from before."""
 
 from __future__ import annotations
 

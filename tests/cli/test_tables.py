@@ -1,4 +1,4 @@
-"""`list`, `members`, `lag` and `explain`, held by pictures as the view is; and their documents."""
+"""`list`, `members`, `lag` and `why`, held by pictures as the view is; and their documents."""
 
 from __future__ import annotations
 

@@ -30,6 +30,6 @@ def test_no_option_is_left_out_and_each_has_a_meaning(words: str) -> None:
     assert section.count("```text\nslackwater ") == 1
 
 
-@pytest.mark.parametrize("verb", ["fleet plan", "fleet status", "campaign start", "campaign promote", "explain"])
+@pytest.mark.parametrize("verb", ["fleet plan", "fleet status", "campaign start", "campaign promote", "why"])
 def test_the_verbs_of_fleets_are_among_them(verb: str) -> None:
     assert verb in COMMANDS

@@ -10,6 +10,7 @@
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
     ├── CannotBeImported  a workload that is not there, or that no ConsumerGroup can stand for
     ├── CannotBeAdopted   a StatefulSet that is not there, or that the group cannot have, or not now
+    ├── CannotBeReleased  a group in the middle of something, or without a StatefulSet that could stay
     ├── OptionMissing     an option that only some workloads need
     ├── NothingToDo       a command that would change nothing
     ├── NotConfirmed      a command to many groups that the person did not want after all
@@ -63,6 +64,10 @@ class CannotBeImported(SlackwaterError):
 
 class CannotBeAdopted(SlackwaterError):
     """There is no such StatefulSet, or it, its pods or its members are not as a ConsumerGroup's are."""
+
+
+class CannotBeReleased(SlackwaterError):
+    """What would stay is not one StatefulSet of one version under the group's name."""
 
 
 class OptionMissing(SlackwaterError):

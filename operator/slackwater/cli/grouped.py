@@ -9,15 +9,17 @@ from typing import Any, Final
 from typer.core import TyperGroup
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "See": ("status", "list", "explain", "members", "lag", "history"),
+    "See": ("status", "list", "why", "members", "lag", "history"),
     "Before you apply": ("plan", "diff", "doctor", "reason"),
     "Control a rollout": ("pause", "resume", "promote", "abort", "retry", "restart", "force", "approve"),
     "Many groups": ("fleet", "campaign"),
-    "Take over what runs": ("import", "adopt"),
+    "Take over what runs": ("import", "adopt", "release"),
     "Learn from telemetry": ("recommend", "report", "pipeline"),
     "Else": ("run", "observe", "version", "completion"),
 }
 """Title → commands, in the order in which they stand."""
+ALIASES: Final[Mapping[str, str]] = {"explain": "why", "get": "list"}
+"""What people who know kubectl, or an older Slackwater, type as well → the command."""
 
 
 class Whole(TyperGroup):
@@ -35,6 +37,9 @@ class Whole(TyperGroup):
 
 class Grouped(Whole):
     """A command without a place would not be shown: a test holds the table to all that there are."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
     def list_commands(self, ctx: Any) -> list[str]:
         there = super().list_commands(ctx)

@@ -141,7 +141,7 @@ def test_the_sentence_names_the_fleets_and_stays_as_it_is() -> None:
     one, two = waiting(), replace(waiting(), turn=Turn(WAITS, (*PLATFORM, "team-pay/pay")))
     assert awaiting(one).message == (
         "waits for its turn in ConsumerFleet slackwater/platform: its conditions say what is open,"
-        " `kubectl slackwater explain payments` says who has it"
+        " `kubectl slackwater why payments` says who has it"
     )
     assert awaiting(two).message.startswith(
         "waits for its turn in ConsumerFleets slackwater/platform, team-pay/pay: their"

@@ -200,12 +200,23 @@ class KubernetesApi:
         path = kind.path(metadata["namespace"], metadata["name"])
         return await self._send("PATCH", kind, path, {}, body, MERGE, absent_is_none=True)
 
-    async def delete(self, kind: Kind, namespace: str, name: str, uid: str, *, orphan: bool = False) -> None:
+    async def delete(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        uid: str,
+        *,
+        orphan: bool = False,
+        resource_version: str = "",
+    ) -> None:
         """Delete exactly this object; fine when it is gone already, Conflict when another one has its name.
 
-        `orphan`: what belongs to it stays, and belongs to nobody.
+        `orphan`: what belongs to it stays, and belongs to nobody. With a `resource_version`, Conflict when it has
+        changed.
         """
-        body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
+        exactly = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
+        body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": exactly}
         if orphan:
             body["propagationPolicy"] = "Orphan"
         await self._send("DELETE", kind, kind.path(namespace, name), {}, body, absent_is_none=True)

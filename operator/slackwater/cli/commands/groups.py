@@ -1,4 +1,4 @@
-"""The commands about groups that are there: `list`, `members`, `lag`, `explain`, `history`, and those that tell them
+"""The commands about groups that are there: `list`, `members`, `lag`, `why`, `history`, and those that tell them
 what to do.
 
 As in `main`, what takes a second to import is imported by the command that needs it.
@@ -65,7 +65,10 @@ def list_groups(
     context: Context = None,
     output: As = Output.TABLE,
 ) -> None:
-    """List the ConsumerGroups of a namespace, or of all: their phases, pods, lag, and what holds them up."""
+    """List the ConsumerGroups of a namespace, or of all: their phases, pods, lag, and what holds them up.
+
+    `get` does the same.
+    """
     from slackwater.cli.looking.kept import read_groups
     from slackwater.cli.pictures.groups import groups_document, groups_table
 
@@ -114,7 +117,7 @@ def lag(choice: Choice, watch: Watch = False, output: As = Output.TABLE) -> None
 
 
 @of_groups
-def explain(
+def why(
     choice: Choice,
     defaults: Annotated[
         bool,
@@ -124,11 +127,14 @@ def explain(
     ] = False,
     output: As = Output.TABLE,
 ) -> None:
-    """Say in one paragraph what a group is doing, and if it waits, why, and what to do about it. Changes nothing."""
+    """Say in one paragraph what a group is doing, and if it waits, why, and what to do about it. Changes nothing.
+
+    `explain` does the same.
+    """
     from slackwater.cli.commands.reading import Reading, read
 
     if defaults:
-        _explain_defaults(choice, output)
+        _whose_defaults(choice, output)
         return
     from slackwater.cli.looking.fleets import Turns
     from slackwater.cli.looking.watching import look_once
@@ -148,10 +154,10 @@ def explain(
         seen, turn = found
         return explain_document(seen.world, seen.plan, turn)
 
-    read(choice, Reading("explain", look, document, show), output)
+    read(choice, Reading("why", look, document, show), output)
 
 
-def _explain_defaults(choice: Choice, output: Output) -> None:
+def _whose_defaults(choice: Choice, output: Output) -> None:
     from slackwater.cli.commands.reading import Reading, read
     from slackwater.cli.looking.defaults import Defaults
     from slackwater.cli.pictures.defaults import defaults_document, defaults_picture
@@ -163,7 +169,7 @@ def _explain_defaults(choice: Choice, output: Output) -> None:
         else:  # who reads it there looks for whole lines
             print_whole(defaults_picture(look))
 
-    read(choice, Reading("explain --defaults", Defaults().of, defaults_document, show), output)
+    read(choice, Reading("why --defaults", Defaults().of, defaults_document, show), output)
 
 
 @of_groups
@@ -240,7 +246,7 @@ def give(choice: Choice, verb: str, order: Order, timeout_s: float, yes: bool) -
 def register(app: typer.Typer) -> None:
     """Add them all."""
     app.command("list")(list_groups)
-    for command in (explain, members, lag, history, pause):
+    for command in (why, members, lag, history, pause):
         app.command()(command)
     for word, command in GIVING.items():
         app.command(word)(command)

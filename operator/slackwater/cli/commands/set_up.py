@@ -1,4 +1,4 @@
-"""The commands for setting up: `doctor`, `import` and `adopt`.
+"""The commands for setting up, and for giving back: `doctor`, `import`, `adopt` and `release`.
 
 As in `main`, what takes a second to import is imported by the command that needs it.
 """
@@ -151,8 +151,29 @@ def adopt(
     give(choice, "adopt", order, timeout_s, yes)
 
 
+@of_groups
+def release(
+    choice: Choice,
+    timeout_s: Annotated[
+        float,
+        typer.Option(
+            "--timeout",
+            metavar="DURATION",
+            parser=parse_seconds,
+            help="How long to wait until the operator has let go; 0s does not wait.",
+        ),
+    ] = "30s",  # type: ignore[assignment]
+    yes: Yes = False,
+) -> None:
+    """Give a StatefulSet back: its ConsumerGroup goes, pods and members stay. Refused in the middle of a rollout."""
+    from slackwater.cli.giving.release import release as order
+
+    give(choice, "release", order, timeout_s, yes)
+
+
 def register(app: typer.Typer) -> None:
     """Add them all."""
     app.command()(doctor)
     app.command("import")(import_workload)
     app.command()(adopt)
+    app.command()(release)

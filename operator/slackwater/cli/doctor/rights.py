@@ -99,7 +99,7 @@ PLUGIN: Final = (
             *_rights("", "pods", "list"),
         ),
         Mark.MISSING,
-        "list, status, explain, members, lag, plan and observe do not work",
+        "list, status, why, members, lag, plan and observe do not work",
     ),
     Purpose(
         "steering",
@@ -111,7 +111,7 @@ PLUGIN: Final = (
         "asking Kafka from here",
         (READ_SECRET,),
         Mark.WARNING,
-        "where a KafkaConnection names a Secret, members, lag and doctor --kafka do not work, and status, explain and"
+        "where a KafkaConnection names a Secret, members, lag and doctor --kafka do not work, and status, why and"
         " plan show only what the operator sees",
     ),
 )

@@ -1,4 +1,4 @@
-"""Whose each of a group's settings is: what `explain --defaults` is made of. Kafka is not asked."""
+"""Whose each of a group's settings is: what `why --defaults` is made of. Kafka is not asked."""
 
 from __future__ import annotations
 

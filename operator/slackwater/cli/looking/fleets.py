@@ -1,4 +1,4 @@
-"""Fleets, with all groups that whoever asks may list: what `fleet status`, `fleet plan` and `explain` are made of."""
+"""Fleets, with all groups that whoever asks may list: what `fleet status`, `fleet plan` and `why` are made of."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def where_it_stands(group: ConsumerGroup, left: str = "") -> str:
 def _not_reached(name: str, timeout_s: float, last: ConsumerGroup | None, left: str) -> NotReached:
     stands = "nothing is known of it" if last is None else where_it_stands(last, left)
     waited = f"ConsumerGroup {name} was not Ready within {seconds(timeout_s)}, {stands}"
-    return NotReached(f"{waited}: slackwater explain {name} says why")
+    return NotReached(f"{waited}: slackwater why {name} says why")
 
 
 def _phase_of_this_generation(group: ConsumerGroup) -> str:

@@ -3,8 +3,8 @@
 view         `status`: all of one group
 view_tables  its tables
 pod_rows     its pods
-paragraph    `explain`: one paragraph
-defaults     `explain --defaults`: whose each setting is
+paragraph    `why`: one paragraph
+defaults     `why --defaults`: whose each setting is
 members      `members` and `lag`
 groups       `list`
 history      `history`: a group's versions

@@ -1,4 +1,4 @@
-"""`slackwater explain --defaults`: whose each setting of a group is, layer by layer. Pure."""
+"""`slackwater why --defaults`: whose each setting of a group is, layer by layer. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`slackwater explain`: why a group waits, or what it does, in one paragraph. Pure."""
+"""`slackwater why`: why a group waits, or what it does, in one paragraph. Pure."""
 
 from __future__ import annotations
 

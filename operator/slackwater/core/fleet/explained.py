@@ -1,4 +1,4 @@
-"""Each setting that a fleet may give a group, and whose it is: what `explain --defaults` shows."""
+"""Each setting that a fleet may give a group, and whose it is: what `why --defaults` shows."""
 
 from __future__ import annotations
 

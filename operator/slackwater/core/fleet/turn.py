@@ -122,7 +122,7 @@ def awaiting(world: World) -> Hold:
     kind, whose = ("ConsumerFleet", "its") if len(fleets) == 1 else ("ConsumerFleets", "their")
     message = (
         f"waits for its turn in {kind} {listing(fleets)}: {whose} conditions say what is open,"
-        f" `kubectl slackwater explain {world.group.name}` says who has it{_ordered(world)}"
+        f" `kubectl slackwater why {world.group.name}` says who has it{_ordered(world)}"
     )
     return Hold(Reason.AWAITING_TURN, message, RECHECK_S, awaited=True)
 
