@@ -93,6 +93,8 @@ class TurnStatus(StatusPart):
     """The uid of the FleetCampaign that the group moves for."""
     yielded: int | None = None
     """How often it has ended early, since the rollout stood still."""
+    again_at: Timestamp | None = None
+    """Since when it waits in the middle of its rollout."""
     is_a_fix: bool | None = None
     """The version before it had failed: no halt keeps this one from beginning."""
     stands: bool | None = None

@@ -15,7 +15,7 @@ from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import by_command
 from slackwater.core.manifests.template import gave_the_same, wanted_template
-from slackwater.core.rollout.ending import can_go_back, go_back
+from slackwater.core.rollout.ending import can_go_back, go_back, is_proven
 from slackwater.core.timeouts.adoption import approve
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.world import World
@@ -82,6 +82,8 @@ def _abort(world: World) -> Decision:
         return _said(world, Reason.ABORTED, f"abort: the group {where} already, so nothing changes")
     if memory.phase not in (RolloutPhase.PROGRESSING, RolloutPhase.FAILED):
         return _said(world, Reason.ABORTED, "abort: no rollout is under way, so nothing changes")
+    if memory.phase is RolloutPhase.PROGRESSING and memory.last_good_revision and is_proven(memory):
+        return _said(world, Reason.ABORTED, "abort: what is rolled out is the last good version, so nothing changes")
     if not can_go_back(memory):
         message = "abort: stopped, but there is no earlier version to go back to; apply a template that works"
         note = Note(Reason.NO_EARLIER_VERSION, message, warning=True)

@@ -25,6 +25,7 @@ from slackwater.core.fleet.sight import Sight
 from slackwater.core.fleet.standstill import came_before_its_turn
 from slackwater.core.fleet.times import Gates, Refused, Scope, gates_of
 from slackwater.core.fleet.turn import standing_of
+from slackwater.core.world.in_hand import has_moved
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 
 Json = Mapping[str, Any]
@@ -111,7 +112,7 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
         is_urgent=URGENT in annotations,
         takes_s=None if memory.took is None else memory.took.p90 / memory.took.pods * spec.get("replicas", 1),
         is_a_fix=turn is not None and turn.is_a_fix,
-        has_begun=turn is not None and turn.yielded > 0 and memory.phase.under_way,
+        has_begun=turn is not None and turn.yielded > 0 and memory.phase.under_way and has_moved(memory),
         failed_at=_failed_at(memory),
         begun_at=_begun_at(memory),
         is_well=memory.phase.at_rest,

@@ -144,7 +144,7 @@ def test_what_follows_a_version_that_failed_is_a_fix(phase: RolloutPhase) -> Non
     assert after(failed, phase=PROGRESSING, started_at=NOW) == TurnRecord(MoveReason.ROLLOUT, NOW, is_a_fix=True)
 
 
-GIVEN_BACK: Final = replace(ASKED, yielded=1)
+GIVEN_BACK: Final = replace(ASKED, yielded=1, again_at=NOW)
 LONG: Final = {"rejoinTimeout": "5m"}
 
 

@@ -43,6 +43,7 @@ ASKED: Final = TurnRecord(MoveReason.ROLLOUT, NOW - 3600)
 GIVEN: Final = replace(ASKED, given_at=NOW - 60)
 DONE: Final = replace(GIVEN, done_at=NOW - 30)
 YIELDED: Final = replace(ASKED, yielded=1)
+MOVED: Final = Step(2, NOW - 3000, made=True)
 PLATFORM: Final = ("slackwater/platform",)
 UPGRADE: Final = Upgrade(Profile.EAGER, StrategyName.ONLINE_MIGRATION, (Profile.CONSUMER,), started_at=NOW - 3600)
 
@@ -167,7 +168,7 @@ def test_the_turn_is_given_with_the_step_and_the_rollout_begins_by_its_clock() -
 def test_where_it_ended_early_the_rollout_keeps_the_moment_of_its_beginning() -> None:
     """Lag that came by it is no reason to forget what there was before."""
     bound = group(rollout={"maxLag": {"growth": 9}})
-    again = replace(waiting(CALLED, YIELDED, lag_before=3), kafka=observation(lag=500), group=bound)
+    again = replace(waiting(CALLED, YIELDED, lag_before=3, step=MOVED), kafka=observation(lag=500), group=bound)
     hold = plan(again).hold
     assert hold is not None
     assert hold.reason is Reason.LAG_ABOVE_GATE
@@ -234,7 +235,7 @@ def test_who_waits_is_at_rest_and_its_phase_says_so() -> None:
 
 def test_gates_judge_by_the_lag_of_now_only_whoever_is_called_for_the_first_time() -> None:
     for standing, turn in ((WAITS, ASKED), (HAS, GIVEN), (CALLED, YIELDED), (NO_FLEET, None)):
-        asks = waiting(standing, turn)
+        asks = waiting(standing, turn, step=MOVED)
         assert judged(asks) is asks
 
 

@@ -44,6 +44,7 @@ _ANSWER_S: Final = 2 * _REQUEST_S
 _LOOK_AGAIN_S: Final = 0.1
 _SESSIONS_S: Final = 90.0
 """Twice what clients and brokers take for a session where nobody says otherwise."""
+_NOBODY: Final = (ConsumerGroupState.EMPTY.name, ConsumerGroupState.DEAD.name)
 _OF_THE_GROUP: Final = 8
 """Kafka's number for a setting that a group has itself; the library has no name for it."""
 _QUIET: Final[dict[str, Any]] = {"log_level": 0}
@@ -121,6 +122,10 @@ class Kafka:
         """
         ours = [group for group in self._listed() if group.startswith(prefix)]
         wait_for("dynamic members' sessions to end", lambda: not self._with_dynamic_members(ours), _SESSIONS_S)
+        left = {group: seen.members for group in ours if (seen := self.look(group)).members}
+        assert not left, f"static members that nobody took out: {left}"
+        # The rebalance that the last one's removal began has an end of its own.
+        wait_for("groups to be empty", lambda: all(self.look(group).state in _NOBODY for group in ours), _SESSIONS_S)
         for removed in self._admin.delete_consumer_groups(ours).values() if ours else ():
             removed.result(_REQUEST_S)
 

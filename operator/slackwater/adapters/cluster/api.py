@@ -201,20 +201,10 @@ class KubernetesApi:
         return await self._send("PATCH", kind, path, {}, body, MERGE, absent_is_none=True)
 
     async def delete(
-        self,
-        kind: Kind,
-        namespace: str,
-        name: str,
-        uid: str,
-        *,
-        orphan: bool = False,
-        resource_version: str = "",
+        self, kind: Kind, namespace: str, name: str, uid: str, *, orphan: bool = False, resource_version: str = ""
     ) -> None:
-        """Delete exactly this object; fine when it is gone already, Conflict when another one has its name.
-
-        `orphan`: what belongs to it stays, and belongs to nobody. With a `resource_version`, Conflict when it has
-        changed.
-        """
+        """Delete exactly this object; fine when it is gone already, Conflict when another one has its name, or when it
+        has changed since that `resource_version`. `orphan`: what belongs to it stays, and belongs to nobody."""
         exactly = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
         body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": exactly}
         if orphan:

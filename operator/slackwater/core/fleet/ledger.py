@@ -186,7 +186,9 @@ class Ledger:
 
     def let_through(self, group: str) -> tuple[str, ...]:
         """Those of its fleets that keep all others from beginning now."""
-        takes = self.allocator.claim_of(group).takes
+        takes, facts = self.allocator.claim_of(group).takes, self._groups.get(group)
+        if facts is not None and facts.has_begun:
+            return ()  # it only goes on
         return tuple(kept.fleet.key for kept in self._of(group) if kept.shut_to_all.difference(takes))
 
     def cells_of(self, key: str) -> tuple[Cell, ...]:

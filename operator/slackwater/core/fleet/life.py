@@ -16,7 +16,7 @@ from slackwater.core.decision.acts import Act, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.standstill import given_back, going_on, made_no_step_for_long, of_a_remedy
-from slackwater.core.fleet.turn import awaiting, beginning, is_for_the_rollout, is_new, mends
+from slackwater.core.fleet.turn import awaiting, beginning, is_first, is_for_the_rollout, is_new, mends
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.members.presence import serves
 from slackwater.core.world.behind import behind
@@ -54,7 +54,7 @@ def with_turn(world: World, decided: Decision, *, is_canary_held: bool = False) 
 def _set_free(world: World, memory: RolloutMemory) -> RolloutMemory:
     """Its last fleet is gone: a rollout that has waited begins now."""
     turn = memory.turn
-    waited = memory.phase is RolloutPhase.PROGRESSING and turn is not None and turn.yielded == 0
+    waited = memory.phase is RolloutPhase.PROGRESSING and turn is not None and is_first(memory)
     return replace(beginning(world, memory) if waited else memory, turn=None)
 
 
@@ -71,7 +71,7 @@ def _following(world: World, decided: Decision, *, is_canary_held: bool) -> Turn
     after = world.remembering(replace(decided.memory, turn=turn))
     has_more_to_do = not is_canary_held and bool(behind(after) or after.to_hand_over)
     if turn is not None and turn.is_held and moves_nobody and _gives_way(after, turn):
-        return given_back(turn) if has_more_to_do else replace(turn, done_at=world.now)
+        return given_back(turn, world.now) if has_more_to_do else replace(turn, done_at=world.now)
     return _asked(world, decided, after, has_more_to_do=has_more_to_do) or turn
 
 
@@ -146,13 +146,17 @@ def _let_be(world: World, decided: Decision, turn: TurnRecord) -> Decision:
     before, upgrade = world.memory, decided.memory.upgrade
     memory = replace(
         decided.memory,
-        step=before.step,
+        step=before.step if _some_have_moved(world, decided.memory) else None,
         handover=before.handover,
         canary=before.canary,
         upgrade=None if upgrade is None else replace(upgrade, stopped_at=None),
-        turn=replace(given_back(turn), asked_at=world.now),
+        turn=replace(given_back(turn, world.now), asked_at=world.now),
     )
     return replace(decided, memory=memory, act=None, hold=decided.hold or awaiting(world), notes=())
+
+
+def _some_have_moved(world: World, memory: RolloutMemory) -> bool:
+    return any(pod.template_hash == memory.target_hash for pod in world.all_pods)
 
 
 def _is_whole(world: World) -> bool:
@@ -182,7 +186,12 @@ def _asked(world: World, decided: Decision, after: World, *, has_more_to_do: boo
     is_a_fix = world.memory.phase.gave_up or (turn is not None and turn.is_a_fix and (is_live or goes_on))
     yielded = turn.yielded + 1 if turn is not None and goes_on else 0
     asked = TurnRecord(
-        _reason(after), _asked_at(after), campaign=world.turn.campaign, yielded=yielded, is_a_fix=is_a_fix
+        _reason(after),
+        _asked_at(after),
+        campaign=world.turn.campaign,
+        yielded=yielded,
+        again_at=world.now if goes_on else None,
+        is_a_fix=is_a_fix,
     )
     return replace(asked, given_at=world.now) if turn is None and _has_begun(after) else asked
 

@@ -64,13 +64,13 @@ def without_a_plan(memory: RolloutMemory, now: float) -> tuple[TurnRecord | None
     left_s = max(_moments(memory), default=now) + STANDS_AFTER_S - now
     if left_s > 0:
         return turn, left_s
-    return (replace(turn, stands=True) if mends(memory) else given_back(turn)), None
+    return (replace(turn, stands=True) if mends(memory) else given_back(turn, now)), None
 
 
-def given_back(turn: TurnRecord) -> TurnRecord:
+def given_back(turn: TurnRecord, now: float) -> TurnRecord:
     """Others go; it keeps its place."""
     ended = replace(turn, given_at=None, cluster="", coordinator=None, stands=False, tried_since=None)
-    return replace(ended, yielded=turn.yielded + 1)
+    return replace(ended, yielded=turn.yielded + 1, again_at=now)
 
 
 def _is_long_ago(world: World, at: float) -> bool:

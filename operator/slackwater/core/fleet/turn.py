@@ -18,10 +18,13 @@ from slackwater.core.decision.words import listing
 from slackwater.core.fleet.campaign_groups import named_by
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.members.work import lag_at_the_start
+from slackwater.core.world.in_hand import has_moved
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.turn import ALWAYS_ASKS, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
 
+WAITED_S: Final = 30.0
+"""Whoever waited in the middle of a rollout for longer says nothing of how long one takes."""
 RECHECK_S: Final = 60.0
 """Whoever is called is looked at without being asked again: this one is for a call that got lost."""
 
@@ -65,16 +68,27 @@ def given(world: World, memory: RolloutMemory, reasons: Collection[MoveReason] =
 
     `world`: decided about; `memory`: what goes with the act.
 
-    The rollout begins now: the lag of hours ago says nothing of what it will cost. Where it had begun before, and its
-    turn ended early, the moment of its beginning stays.
+    The rollout begins now: the lag of hours ago says nothing of what it will cost. Where pods had moved before, and its
+    turn ended early, the moment of its beginning stays; what it waited since is no time that it takes.
     """
     turn = memory.turn
     if turn is None or not turn.asks or turn.reason not in reasons or world.turn.standing is not TurnStanding.CALLED:
         return memory
     if memory.phase.goes_back:
         return memory  # a remedy, decided upon while the call was out
-    begins = turn.yielded == 0 and turn.reason is not MoveReason.SCALE
-    return replace(beginning(world, memory) if begins else memory, turn=_given(world, turn))
+    turn_now = _given(world, turn)
+    if turn.reason is MoveReason.SCALE:
+        return replace(memory, turn=turn_now)
+    if is_first(world.memory):
+        return replace(beginning(world, memory), turn=turn_now)
+    waited_long = turn.again_at is not None and world.now - turn.again_at > WAITED_S
+    return replace(memory, stood_still=memory.stood_still or waited_long, turn=turn_now)
+
+
+def is_first(memory: RolloutMemory) -> bool:
+    """The turn that is asked for is the first one in which a pod of this rollout may move: one that ended early, before
+    any did, was none."""
+    return memory.turn is None or memory.turn.yielded == 0 or not has_moved(memory)
 
 
 def beginning(world: World, memory: RolloutMemory) -> RolloutMemory:
@@ -85,7 +99,7 @@ def beginning(world: World, memory: RolloutMemory) -> RolloutMemory:
 def judged(world: World) -> World:
     """The world that the gates judge a group by that was called: as if its rollout began now."""
     turn = world.memory.turn
-    first = turn is not None and turn.asks and turn.yielded == 0
+    first = turn is not None and turn.asks and is_first(world.memory)
     if not first or world.turn.standing is not TurnStanding.CALLED:
         return world
     return world.remembering(replace(world.memory, lag_before=lag_at_the_start(world.seen)))
@@ -197,6 +211,7 @@ def _given(world: World, turn: TurnRecord) -> TurnRecord:
     return replace(
         turn,
         given_at=world.now,
+        again_at=None,
         cluster=world.cluster_id or "",
         coordinator=coordinator,
         campaign=world.turn.campaign or turn.campaign,

@@ -49,29 +49,39 @@ def set_course(world: World) -> Decision:
 def _without_target(world: World) -> Decision:
     """A group keeps what it has, and finishes what is in hand; but not what was given up: nobody asks for it now."""
     memory, upgrade = world.memory, world.memory.upgrade
-    if upgrade is None or upgrade.returning or not memory.phase.gave_up or gave_the_same(world):
+    if upgrade is None or upgrade.returning or not memory.phase.gave_up:
+        return Decision(memory)
+    if not memory.target_given or gave_the_same(world):  # an operator before this one did not note what was given
         return Decision(memory)
     before = {pod.protocol for pod in world.pods} - {upgrade.here}
-    return _go_back(world, upgrade, before.pop() if len(before) == 1 else upgrade.behind)
+    return _go_back(world, upgrade, before.pop() if len(before) == 1 else upgrade.way_back)
 
 
 def _still_asked_for(world: World) -> World:
-    """A step that no pod is given is dropped where its target was taken away, or the permission to stop all for it."""
-    memory, upgrade, protocol = world.memory, world.memory.upgrade, world.group.spec.protocol
-    if upgrade is None or upgrade.returning or _has_begun(world, upgrade):
+    """A step that no pod is given is dropped where its target is another one by now, or none, or where the permission
+    to stop all for it was taken away. So is the undoing of one for which nobody may be stopped any more."""
+    memory, upgrade, target = world.memory, world.memory.upgrade, world.group.spec.protocol.target
+    if upgrade is None or _has_begun(world, upgrade):
         return world
-    somebody = isinstance(world.kafka, GroupObservation) and bool(world.kafka.members)
-    not_permitted = upgrade.drains and somebody and not protocol.allow_downtime
     given_up = memory.phase.gave_up and gave_the_same(world)
-    if protocol.target is not None and (not not_permitted or given_up):
+    permitted = given_up or not _stops_without_permission(world, upgrade)
+    asked_for = upgrade.returning or (target is not None and profile_of(target) is upgrade.target)
+    if asked_for and permitted:
         return world
-    return world.remembering(replace(memory, upgrade=None, protocol=_shown_by_pods(world, upgrade.behind)))
+    has = upgrade.origin if upgrade.returning else upgrade.way_back
+    return world.remembering(replace(memory, upgrade=None, protocol=_shown_by_pods(world, has)))
+
+
+def _stops_without_permission(world: World, upgrade: Upgrade) -> bool:
+    somebody = isinstance(world.kafka, GroupObservation) and bool(world.kafka.members)
+    return upgrade.drains and somebody and not world.group.spec.protocol.allow_downtime
 
 
 def _has_begun(world: World, upgrade: Upgrade) -> bool:
+    """Some pod has its profile, or would be made with it; or all were stopped for it."""
     stopped = upgrade.stopped_at is not None and any(each.replicas == 0 for each in world.sets)
-    given = {*(pod.protocol for pod in world.all_pods), *(profile_in(each.template) for each in world.sets)}
-    return upgrade.step > 1 or stopped or upgrade.here in given
+    made = (profile_in(each.template) for each in world.sets if each.partition < each.end)
+    return upgrade.step > 1 or stopped or upgrade.here in {*(pod.protocol for pod in world.all_pods), *made}
 
 
 def _shown_by_pods(world: World, of_template: Profile) -> Profile:
@@ -113,13 +123,13 @@ def finish_step(world: World, workload: Workload) -> Decision:
 
 
 def _begin(world: World, wanted: Profile) -> Decision:
-    memory = world.memory
-    if memory.phase.gave_up and gave_the_same(world):
-        return Decision(memory)  # the target was asked for together with what failed
-    way = find_way(world, memory.protocol, wanted)
+    memory, way = world.memory, find_way(world, world.memory.protocol, wanted)
     if not isinstance(way, Way):
         return Decision(memory, refusal=way)
-    upgrade = Upgrade(way.origin, way.strategy.name, way.strategy.path, started_at=world.now)
+    if memory.phase.gave_up and gave_the_same(world):
+        return Decision(memory)  # the target was asked for together with what failed
+    made_with = memory.protocol if memory.protocol is not way.origin else None
+    upgrade = Upgrade(way.origin, way.strategy.name, way.strategy.path, started_at=world.now, made_with=made_with)
     over = ", ".join(profile.words for profile in upgrade.path)
     what = f"from {way.origin.words} over {over} by {upgrade.strategy}" if len(upgrade.path) > 1 else ""
     what = what or f"from {way.origin.words} to {wanted.words} by {upgrade.strategy}"
@@ -134,10 +144,16 @@ def _turn(world: World, upgrade: Upgrade, wanted: Profile) -> Decision:
         return Decision(replace(memory, upgrade=replace(upgrade, path=upgrade.path[: upgrade.step])))
     if upgrade.returning and wanted is not upgrade.origin:
         return Decision(memory)
-    return _go_back(world, upgrade, upgrade.behind)
+    return _go_back(world, upgrade, upgrade.way_back)
 
 
 def _go_back(world: World, upgrade: Upgrade, to: Profile) -> Decision:
+    if _stops_without_permission(world, upgrade):
+        message = (
+            f"pods have {upgrade.here.words} and may not meet any with {to.words}, so undoing the step stops all"
+            f" consumers once more: set protocol.allowDowntime to true, or protocol.target to {upgrade.here}"
+        )
+        return Decision(world.memory, refusal=Hold(Reason.MIXED_ASSIGNORS_UNSUPPORTED, message, 30.0))
     back = Upgrade(upgrade.here, upgrade.strategy, (to,), returning=True, started_at=upgrade.started_at)
     what = f"the target changed in the middle of a step: its pods go back to {to.words} first"
     if world.group.spec.protocol.target is None:

@@ -11,9 +11,9 @@ from slackwater.core.manifests.template import Template, gave_the_same, wanted_t
 from slackwater.core.members.shortfall import lacks_members_for_good
 from slackwater.core.members.subscriptions import asked_for_by_each
 from slackwater.core.members.work import lag_at_the_start, what_is_read_if_calm
-from slackwater.core.rollout.step import step_of
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
+from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.made_with import ADOPTED
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.step import Step
@@ -126,6 +126,8 @@ def _started(world: World, version: str) -> RolloutMemory:
         lag_before=lag_at_the_start(world.seen),
         read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,
         read_by_each=asked_for_by_each(world) if memory.phase.at_rest else memory.read_by_each,
+        # Applied again while pods have what was to replace it, the last good version is the remedy, as on a way back.
+        forced_hash=version if _is_set_back(memory, version) else memory.forced_hash,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
         step=_failed_step(world),
@@ -134,6 +136,10 @@ def _started(world: World, version: str) -> RolloutMemory:
         onwards_hash="",
         message="",
     )
+
+
+def _is_set_back(memory: RolloutMemory, version: str) -> bool:
+    return version == memory.last_good_hash and not memory.phase.at_rest
 
 
 def _failed_step(world: World) -> Step | None:

@@ -15,7 +15,7 @@ from slackwater.core.members.shortfall import is_short_for_good, lacks_members_f
 from slackwater.core.members.standing import find_standing, is_halted
 from slackwater.core.members.work import find_stall, is_stalled
 from slackwater.core.rollout.failure import has_failed
-from slackwater.core.rollout.step import step_of
+from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.step import Step

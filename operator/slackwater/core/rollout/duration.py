@@ -9,7 +9,7 @@ from slackwater.api.telemetry.words import HeldBy
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.canary import waits_for_promotion
-from slackwater.core.rollout.step import step_of
+from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.took import with_another
 from slackwater.core.world.world import World

@@ -25,8 +25,8 @@ from slackwater.core.members.standing import find_standing
 from slackwater.core.members.subscriptions import forgotten_topics
 from slackwater.core.members.surplus import consumers_more, pods_beside, shares_its_address, what_to_correct
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
-from slackwater.core.rollout.step import step_of
 from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_back, the_pod_before_is_back
+from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World

@@ -13,7 +13,7 @@ from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.presence import serves
 from slackwater.core.rollout.canary import room_before_the_next_step
-from slackwater.core.rollout.step import step_of
+from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.step import Step
 from slackwater.core.world.workload import UpdateStrategy, Workload

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from slackwater.api.annotations import PAUSE, RETRY
+from slackwater.api.annotations import PAUSE
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import MOST_IN_A_LIST, by_command, count, listing, records, shown
+from slackwater.core.decision.words import MOST_IN_A_LIST, count, listing, records, shown
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.members.presence import serves
@@ -21,11 +21,11 @@ from slackwater.core.members.shortfall import absence_in_words
 from slackwater.core.members.work import left_unread, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.status.unseen import what_waits
+from slackwater.core.status.upgrade import upgrade_in_words
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, Member, Unobserved
-from slackwater.core.world.profile import profile_of
 from slackwater.core.world.world import World
 
 _NOT_OURS: Final = "StatefulSet {} is not the group's own, and nothing is known of its pods"
@@ -173,27 +173,7 @@ def _rollout_gated(world: World, hold: Hold | None) -> Verdict:
 
 
 def _protocol_upgrade(world: World, hold: Hold | None, refusal: Hold | None) -> Verdict:
-    kind, upgrade = ConditionType.PROTOCOL_UPGRADE, world.memory.upgrade
-    if refusal is not None:
-        return Verdict(kind, FALSE, refusal.reason, refusal.message)
-    if upgrade is None:
-        return _between_upgrades(world)
-    step = f"step {upgrade.step} of {len(upgrade.path)}"
-    what = f"{upgrade.behind.words} to {upgrade.here.words}, {step} of {upgrade.strategy}"
-    if world.memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
-        again = f"{by_command(RETRY, world.group.name)} tries the step again"
-        way_out = f"{again}; else apply a template that works, or take protocol.target back"
-        return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, f"{what} failed: {world.memory.message}; {way_out}")
-    waits = f"; waiting: {hold.message}" if hold is not None else ""
-    return Verdict(kind, TRUE, Reason.UPGRADING, f"{what}{waits}")
-
-
-def _between_upgrades(world: World) -> Verdict:
-    """A step that was undone leaves its pods where it began, which may be on the way only to what is asked for."""
-    kind, target, has = ConditionType.PROTOCOL_UPGRADE, world.group.spec.protocol.target, world.memory.protocol
-    if target is None or profile_of(target) is has:
-        return Verdict(kind, FALSE, Reason.PROTOCOL_AS_WANTED, "")
-    return Verdict(kind, TRUE, Reason.UPGRADING, f"{has.words} to {profile_of(target).words}: about to begin")
+    return Verdict(ConditionType.PROTOCOL_UPGRADE, *upgrade_in_words(world, hold, refusal))
 
 
 def _timeouts_clamped(world: World) -> Verdict:

@@ -5,7 +5,8 @@
 which topics Kafka Streams makes for itself, `broker` what the brokers can do, `pods` and `workload` what Kubernetes
 has, `behind` which pods lack the version that is rolled out, `placing` in which pods dynamic members run, `made_with`
 what pods of a version are, `two_sets` the two StatefulSets of a warm rollout, `memory` what survives a crash
-(`status.rollout`), `step` its part about the restart in hand, `handover` its part about an ordinal that is handed over
+(`status.rollout`), `step` its part about the restart in hand and `in_hand`
+whether that is of this rollout, `handover` its part about an ordinal that is handed over
 and `handover_wire` how that is written, `put_back` its part about somebody else who scales the StatefulSet, `remaking`
 that about one that is made again for its volume claims, `refusal` that about pods that were refused their id, `turn`
 that about a turn that fleets give (and what they say of it now), `inherited` what it has by their defaults, `took` that

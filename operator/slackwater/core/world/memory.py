@@ -102,6 +102,8 @@ class Upgrade:
     started_at: Moment | None = None
     stopped_at: Moment | None = None
     """When all pods were told to stop, until they are told to start."""
+    made_with: Profile | None = None
+    """What the pods were made with before the first step, where Kafka showed that as `origin`."""
 
     @property
     def target(self) -> Profile:
@@ -116,6 +118,13 @@ class Upgrade:
     def behind(self) -> Profile:
         """What they had before this step."""
         return self.path[self.step - 2] if self.step > 1 else self.origin
+
+    @property
+    def way_back(self) -> Profile:
+        """What they were made with before this step."""
+        if self.step > 1 or self.made_with is None:
+            return self.behind
+        return self.made_with
 
     @property
     def drains(self) -> bool:

@@ -80,6 +80,8 @@ class TurnRecord:
     campaign: str = ""
     yielded: int = 0
     """How often it has ended early."""
+    again_at: Moment | None = None
+    """Since when it waits in the middle of its rollout; None: it has not yet begun, or has its turn."""
     is_a_fix: bool = False
     """The version before it had failed: no halt keeps this one from beginning."""
     stands: bool = False
