@@ -125,6 +125,17 @@ async def test_the_status_says_how_many_do_what_and_who_waits_for_the_longest_ti
             None,
             None,
         ),
+        (
+            {
+                "timeZone": "UTC",
+                "windows": [{"name": "w", "schedule": "0 14 * * *", "duration": "1h"}],
+                "freezes": [{"name": "f", "schedule": "0 14 * * *", "duration": "1h"}],
+            },
+            "WindowClosed",
+            "no opening is in sight",
+            None,
+            None,
+        ),
     ],
 )
 async def test_it_says_why_it_is_closed_and_until_when(

@@ -30,7 +30,7 @@ class Passes(StrEnum):
     """What holds groups back, besides budgets."""
 
     ORDER = "Order"
-    """An hour's head start."""
+    """A day's head start."""
     WINDOWS = "Windows"
     FREEZES = "Freezes"
     WAVES = "Waves"

@@ -1,12 +1,13 @@
 """Which groups of a fleet may begin to move: values in, values out, and no clock.
 
 `facts` is what is known of a group, `claim` what the allocator makes of it, `claims` how: which cells of which budgets
-it is in. `calendar` says when windows open and freezes hold, `times` what follows for one fleet, and whether its spec
-can be kept; `tally` counts how many of its groups do what, `halts` says whether too much has gone wrong. `places`
-counts what moves in each cell, `line` keeps who waits at which of them, `reservation` what comes free for whoever waits
-for long, `calls` who may begin, `timers` what time alone changes, and `allocation` calls whoever waits as soon as all
-of a group's cells have room. `ledger` is all of it together: groups and fleets (`kept`), by changes. `report` is a
-fleet's status, in the words of `reasons`; `sight` what a look at a group says to its fleets.
+it is in. `calendar` says when windows open and freezes hold, by the times that `cron` gives, `times` what follows for
+one fleet, and whether its spec can be kept; `tally` counts how many of its groups do what, `halts` says whether too
+much has gone wrong. `places` counts what moves in each cell, `line` keeps who waits at which of them, `reservation`
+what comes free for whoever waits for long, `calls` who may begin, `timers` what time alone changes, and `allocation`
+calls whoever waits as soon as all of a group's cells have room. `ledger` is all of it together: groups and fleets
+(`kept`), by changes. `report` is a fleet's status, in the words of `reasons`; `sight` what a look at a group says to
+its fleets.
 
 Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `board` says who
 waits where, and for whom (`stands` names the place); `plan` runs a ledger forward, and `forecast` says what would be.

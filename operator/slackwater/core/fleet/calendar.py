@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from cronsim import CronSim
+from slackwater.core.fleet.cron import LOOKS_AHEAD_S, MINUTE_S, Steps, last_time, next_time
 
-LOOKS_AHEAD_S: Final = 400 * 86_400.0
-"""What opens later than that is not said."""
 LONGEST_S: Final = 8 * 86_400.0
 """Where one opening follows upon another for so long, it is looked at again when that is over: a schedule may name
 every minute."""
@@ -38,41 +37,39 @@ class Recurring:
     duration_s: float
     zone: ZoneInfo
 
-    def at(self, now: float) -> Span | None:
-        """The span that `now` is in: of several that overlap, from the first beginning to the last end."""
-        begins, ends = now, now
-        for begun in self._backwards(now):
-            if begun + self.duration_s <= begins or now - begun > LONGEST_S:
-                break
-            begins, ends = begun, max(ends, begun + self.duration_s)
-        if ends <= now:
+    def at(self, now: float, steps: Steps | None = None) -> Span | None:
+        """The span that `now` is in, from its last beginning; of several that follow upon one another, to the last end
+        that the steps reach: it may last longer, and never ends earlier."""
+        begun = self._last_begun(now)
+        if begun is None or begun + self.duration_s <= now:
             return None
-        for begun in self._onwards(now):
-            if begun > ends or begun - now > LONGEST_S:
+        ends, last = begun + self.duration_s, now + LONGEST_S
+        if self._is_unbroken:
+            return Span(begun, ends + LONGEST_S)
+        for _ in (steps or Steps()).of_a_span():
+            following = self._last_begun(min(ends, last))
+            if following is None or following + self.duration_s <= ends:
                 break
-            ends = begun + self.duration_s
-        return Span(begins, ends)
+            ends = following + self.duration_s
+        return Span(begun, ends)
 
     def next_after(self, now: float) -> float | None:
         """When it begins next; None where that is not within `LOOKS_AHEAD_S`."""
-        begins = next(self._onwards(now), None)
-        return begins if begins is not None and begins - now <= LOOKS_AHEAD_S else None
+        return next_time(self.schedule, self.zone, now)
 
     def ended_before(self, now: float) -> float | None:
         """When the last span ended, where `now` is in none; None where none has begun within `LOOKS_AHEAD_S`."""
-        begun = next(self._backwards(now), None)
-        return begun + self.duration_s if begun is not None and now - begun <= LOOKS_AHEAD_S else None
+        begun = self._last_begun(now)
+        return None if begun is None else begun + self.duration_s
 
-    def _onwards(self, now: float) -> Iterator[float]:
-        return (each.timestamp() for each in CronSim(self.schedule, self._local(now)))
+    @property
+    def _is_unbroken(self) -> bool:
+        """Every minute, whatever is done to the clock."""
+        return self.schedule.split() == ["*"] * 5 and self.duration_s >= MINUTE_S
 
-    def _backwards(self, now: float) -> Iterator[float]:
-        """From the last one at or before `now`."""
-        later = self._local(now + 60.0)
-        return (at for each in CronSim(self.schedule, later, reverse=True) if (at := each.timestamp()) <= now)
-
-    def _local(self, moment: float) -> datetime:
-        return datetime.fromtimestamp(moment, self.zone)
+    def _last_begun(self, now: float) -> float | None:
+        """The one that ends last, too: all last as long."""
+        return last_time(self.schedule, self.zone, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,7 @@ class Once:
     ends: str
     zone: ZoneInfo
 
-    def at(self, now: float) -> Span | None:
+    def at(self, now: float, _steps: Steps | None = None) -> Span | None:
         span = self._span
         return span if span.begins <= now < span.ends else None
 
@@ -110,7 +107,8 @@ class Opening:
 
     is_open: bool
     until: float | None = None
-    """None: for as long as is looked ahead."""
+    """While it is open, it holds at least until then. None: for as long as is looked ahead; where it is closed, it may
+    also open at a moment that one look does not reach (`STEPS`)."""
     by: str = ""
     """The window that is open, the freeze that holds, or the window that opens next."""
 
@@ -123,32 +121,89 @@ class Calendar:
     freezes: tuple[Rule, ...] = ()
 
     def look(self, now: float) -> Opening:
-        frozen = [(span.ends, freeze.name) for freeze in self.freezes if (span := freeze.at(now)) is not None]
+        return Look(self, now).opening()
+
+
+@dataclass(slots=True)
+class Track:
+    """What one rule says at a moment, and at later ones: nothing is worked out twice."""
+
+    rule: Rule
+    steps: Steps
+    span: Span | None = None
+    """The one that the moment is in."""
+    begins: float | None = None
+    """When it begins next, where it is in none."""
+    _holds_until: float = -inf
+
+    def at(self, now: float) -> Track:
+        if now < self._holds_until:
+            return self
+        self.steps.take()
+        self.span, self.begins = self.rule.at(now, self.steps), None
+        if self.span is not None:
+            self._holds_until = self.span.ends
+            return self
+        self.steps.take()
+        self.begins = self.rule.next_after(now)
+        self._holds_until = now + LOOKS_AHEAD_S if self.begins is None else self.begins
+        return self
+
+
+class Look:
+    """All rules of a calendar at one moment. However many they are, that and when groups may begin is worked out in a
+    bounded number of steps."""
+
+    def __init__(self, calendar: Calendar, now: float) -> None:
+        self._calendar, self._now = calendar, now
+        self._steps = Steps(len(calendar.windows) + len(calendar.freezes))
+        self.windows = [each.at(now) for each in self._tracks(calendar.windows)]
+        self.freezes = [each.at(now) for each in self._tracks(calendar.freezes)]
+
+    def changes(self) -> Iterator[float]:
+        """When a rule begins or ends, at the earliest."""
+        for track in (*self.windows, *self.freezes):
+            if track.span is not None:
+                yield track.span.ends  # what begins before that ends with it: every minute, perhaps
+            elif track.begins is not None:
+                yield track.begins
+
+    def freezes_at(self) -> float | None:
+        """When the next freeze begins."""
+        found = (each.rule.next_after(self._now) if each.span is not None else each.begins for each in self.freezes)
+        return min((at for at in found if at is not None), default=None)
+
+    def opening(self) -> Opening:
+        frozen = [(each.span.ends, each.rule.name) for each in self.freezes if each.span is not None]
         if frozen:
             until, name = max(frozen)
             return Opening(False, self._opens(until), name)
-        freezes_at = min(filter(None, (freeze.next_after(now) for freeze in self.freezes)), default=None)
+        freezes_at = self.freezes_at()
         if not self.windows:
             return Opening(True, freezes_at)
-        spans = [(span.ends, window.name) for window in self.windows if (span := window.at(now)) is not None]
+        spans = [(each.span.ends, each.rule.name) for each in self.windows if each.span is not None]
         if not spans:
-            following = [(at, each.name) for each in self.windows if (at := each.next_after(now)) is not None]
+            following = [(each.begins, each.rule.name) for each in self.windows if each.begins is not None]
             at, name = min(following, default=(None, ""))
             return Opening(False, None if at is None else self._opens(at), name)
         closes_at, name = max(spans)
         return Opening(True, min(closes_at, freezes_at) if freezes_at is not None else closes_at, name)
 
+    def _tracks(self, rules: tuple[Rule, ...]) -> list[Track]:
+        return [Track(rule, self._steps) for rule in rules]
+
     def _opens(self, at: float) -> float | None:
-        """From `at` on, when groups may begin: a window may be closed when a freeze ends, and the other way round."""
-        first = at
-        while at - first <= LOOKS_AHEAD_S:
-            frozen_until = max((span.ends for each in self.freezes if (span := each.at(at))), default=at)
+        """From `at` on, when groups may begin: a window may be closed when a freeze ends, and the other way round.
+        None, too, where the steps are spent before."""
+        first, windows, freezes = at, self._tracks(self._calendar.windows), self._tracks(self._calendar.freezes)
+        while at - first <= LOOKS_AHEAD_S and not self._steps.is_spent:
+            frozen_until = max((span.ends for each in freezes if (span := each.at(at).span) is not None), default=at)
             if frozen_until > at:
                 at = frozen_until
                 continue
-            if not self.windows or any(each.at(at) for each in self.windows):
+            if not windows or any(each.at(at).span is not None for each in windows):
                 return at
-            following = min(filter(None, (each.next_after(at) for each in self.windows)), default=None)
+            following = min((each.begins for each in windows if each.begins is not None), default=None)
             if following is None:
                 return None
             at = following

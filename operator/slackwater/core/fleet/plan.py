@@ -13,9 +13,9 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Final, NamedTuple
 
-from slackwater.core.fleet.calendar import LOOKS_AHEAD_S
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
+from slackwater.core.fleet.cron import LOOKS_AHEAD_S
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.ledger import Ledger

@@ -117,7 +117,8 @@ def _open(kept: Kept) -> Verdict:
         again = f"groups begin again at {at}" if at else "no end of it is in sight"
         return Verdict(kind, FALSE, FleetReason.FROZEN, f"freeze {opening.by}; {again}{besides}")
     if "windows" in kept.gates.shut:
-        following = f"window {opening.by} opens at {at}" if opening.by and at else "none of its windows opens again"
+        soon = f"window {opening.by} opens at {at}" if at else "no opening is in sight"
+        following = soon if opening.by else "none of its windows opens again"
         return Verdict(kind, FALSE, FleetReason.WINDOW_CLOSED, f"{following}{besides}")
     window = f"window {opening.by} is open" if opening.by else "groups may begin"
     return Verdict(kind, TRUE, FleetReason.OPEN, f"{window}{f' until {at}' if at else ''}{besides}")

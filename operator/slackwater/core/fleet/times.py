@@ -18,7 +18,7 @@ from cronsim import CronSimError
 from slackwater.api.consumer_fleet import ConsumerFleetSpec
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.fleet_times import Freeze, UnderWay, Window
-from slackwater.core.fleet.calendar import Calendar, Once, Opening, Recurring, Rule, Span
+from slackwater.core.fleet.calendar import Calendar, Look, Once, Opening, Recurring, Rule, Span
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
 from slackwater.core.fleet.reasons import FleetReason
 
@@ -86,9 +86,6 @@ class Times:
     def calendar(self) -> Calendar:
         return Calendar(tuple(rule for _, rule in self.windows), tuple(rule for _, rule in self.freezes))
 
-    def freezes_after(self, now: float) -> float | None:
-        return min((at for _, rule in self.freezes if (at := rule.next_after(now)) is not None), default=None)
-
 
 def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
     """`now`: in seconds since the epoch."""
@@ -98,24 +95,24 @@ def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
         times = _times_of(spec)
         refused = _refused(fleet, scope, times, now)
     except TimesNotUnderstood as error:
-        times, refused = _freezes_understood(spec), error.refused
+        times, refused = _understood(spec), error.refused
+    look = Look(times.calendar, now)
+    stops, changes = paused.union(_stops(times, look, now)), {*look.changes(), times.override_until}
     if refused is not None:
-        frozen = [freeze for freeze, rule in times.freezes if rule.at(now) is not None]
-        stops, changes = _stops(times, frozen, now, closed=False), _changes(times, now)
-        later = [at for at in (refused.until, *changes) if at is not None and at > now]
-        return Gates(paused | {"accepted"}, paused.union(stops), refused=refused, until=min(later, default=None))
-    open_windows = [(window, span) for window, rule in times.windows if (span := rule.at(now)) is not None]
-    frozen = [freeze for freeze, rule in times.freezes if rule.at(now) is not None]
-    closed, closes_at = bool(times.windows) and not open_windows, _closes_at(open_windows)
+        until = min((at for at in (refused.until, *changes) if at is not None and at > now), default=None)
+        return Gates(paused | {"accepted"}, stops, refused=refused, until=until)
+    open_windows = list(_open_windows(times, look))
+    closes_at, frozen = _closes_at(open_windows), any(each.span is not None for each in look.freezes)
+    closed = bool(times.windows) and not open_windows
     return Gates(
         shut=paused | {name for name, is_shut in (("windows", closed), ("freezes", frozen)) if is_shut},
-        stops=paused | set(_stops(times, frozen, now, closed=closed)),
+        stops=stops,
         open_windows=frozenset(window.name for window, _ in open_windows),
         closes_at=closes_at,
-        freezes_at=None if closes_at is None else times.freezes_after(now),
+        freezes_at=None if closes_at is None else look.freezes_at(),
         override_until=until if (until := times.override_until) is not None and now < until else None,
-        opening=times.calendar.look(now),
-        until=min((at for at in _changes(times, now) if at > now), default=None),
+        opening=look.opening(),
+        until=min((at for at in changes if at is not None and at > now), default=None),
     )
 
 
@@ -152,13 +149,18 @@ def _times_of(spec: ConsumerFleetSpec) -> Times:
     )
 
 
-def _freezes_understood(spec: ConsumerFleetSpec) -> Times:
+def _understood(spec: ConsumerFleetSpec) -> Times:
     """A slip in one of them, or beside them, lifts none of the others."""
-    found: list[tuple[Freeze, Rule]] = []
+    windows: list[tuple[Window, Recurring]] = []
+    freezes: list[tuple[Freeze, Rule]] = []
+    for window in spec.windows:
+        with suppress(TimesNotUnderstood):
+            zone = _zone(spec.time_zone)
+            windows.append((window, _recurring(window, window.schedule, window.duration_ms, zone)))
     for freeze in spec.freezes:
         with suppress(TimesNotUnderstood):
-            found.append((freeze, _frozen(freeze, _zone(spec.time_zone))))
-    return Times(freezes=tuple(found))
+            freezes.append((freeze, _frozen(freeze, _zone(spec.time_zone))))
+    return Times(tuple(windows), tuple(freezes))
 
 
 def _zone(name: str | None) -> ZoneInfo:
@@ -201,26 +203,25 @@ def _moments(what: str, written: str, zone: ZoneInfo) -> tuple[float, float]:
     return first, second
 
 
+def _open_windows(times: Times, look: Look) -> Iterator[tuple[Window, Span]]:
+    for (window, _), track in zip(times.windows, look.windows, strict=True):
+        if track.span is not None:
+            yield window, track.span
+
+
 def _closes_at(open_windows: list[tuple[Window, Span]]) -> float | None:
     if not all(window.fit for window, _ in open_windows):
         return None
     return max((span.ends for _, span in open_windows), default=None)
 
 
-def _stops(times: Times, frozen: list[Freeze], now: float, *, closed: bool) -> Iterator[str]:
-    """At a window that is closed, what the one says that closed last."""
-    if any(freeze.under_way is UnderWay.STOP for freeze in frozen):
+def _stops(times: Times, look: Look, now: float) -> Iterator[str]:
+    """At windows that are all closed, what the one says that closed last."""
+    freezes = zip(times.freezes, look.freezes, strict=True)
+    if any(track.span is not None and freeze.under_way is UnderWay.STOP for (freeze, _), track in freezes):
         yield "freezes"
+    if any(track.span is not None for track in look.windows):
+        return
     ended = [(at, window.under_way) for window, rule in times.windows if (at := rule.ended_before(now)) is not None]
-    if closed and ended and max(ended, key=lambda each: each[0])[1] is UnderWay.STOP:
+    if ended and max(ended, key=lambda each: each[0])[1] is UnderWay.STOP:
         yield "windows"
-
-
-def _changes(times: Times, now: float) -> Iterator[float]:
-    for rule in (*times.calendar.windows, *times.calendar.freezes):
-        if (span := rule.at(now)) is not None:
-            yield span.ends  # what begins before that ends with it: every minute, perhaps
-        elif (begins := rule.next_after(now)) is not None:
-            yield begins
-    if times.override_until is not None:
-        yield times.override_until
