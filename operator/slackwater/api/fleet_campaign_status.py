@@ -50,6 +50,8 @@ class Skip(StrEnum):
     """Its own newest version has failed or was taken back: that comes first."""
     PAUSED = "Paused"
     """Somebody paused it."""
+    VOLUME_CLAIMS_FIXED = "VolumeClaimsFixed"
+    """Its pods lack a volume that it asks for: nothing of it is rolled out."""
 
 
 class CampaignConditionType(StrEnum):

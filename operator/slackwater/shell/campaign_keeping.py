@@ -84,9 +84,9 @@ class CampaignKeeping:
         wanted = status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
         if wanted == before:
             return inf
-        due = self._written_at.get(key, -inf) + STATUS_AGAIN_S
-        if due > now and not _is_a_step(folded.campaign.status, status):
-            return due
+        written_at = self._written_at.get(key, -inf)
+        if _is_less_ago(now, written_at, STATUS_AGAIN_S) and not _is_a_step(folded.campaign.status, status):
+            return written_at + STATUS_AGAIN_S
         self._written_at[key] = now
         metadata = folded.obj["metadata"]
         try:
@@ -103,7 +103,8 @@ class CampaignKeeping:
     async def _outlook(self, key: Key, folded: Folded) -> Outlook:
         """Beside the event loop, since it takes a while with thousands of groups."""
         at, known = self._outlooks.get(key, (-inf, Outlook()))
-        if self._now() - at < OUTLOOK_AGAIN_S and folded.course.status.phase is folded.campaign.status.phase:
+        is_new = _is_less_ago(self._now(), at, OUTLOOK_AGAIN_S)
+        if is_new and folded.course.status.phase is folded.campaign.status.phase:
             return known
         try:
             found = await asyncio.to_thread(self._campaigns.outlook(folded))
@@ -140,6 +141,11 @@ class CampaignKeeping:
             await self._api.create(EVENT, namespace, body)
         except SlackwaterError as error:
             _log.warning("event_not_written", about=f"{namespace}/{name}", reason=reason, error=str(error))
+
+
+def _is_less_ago(now: float, at: float, seconds: float) -> bool:
+    """Of what comes after now nobody knows how long ago it was: the clock was set back."""
+    return 0.0 <= now - at < seconds
 
 
 def _is_a_step(before: FleetCampaignStatus, after: FleetCampaignStatus) -> bool:

@@ -95,8 +95,9 @@ class FleetKeeping:
         return None if soonest == inf else max(0.0, soonest - self._now())
 
     def _due(self, fleet: str) -> float:
-        """Where the clock was set back, it was written now."""
-        return min(self._written_at.get(fleet, -inf), self._now()) + STATUS_AGAIN_S
+        """Where it was written after now, the clock was set back: it is due at once, and counts from then on."""
+        written_at, now = self._written_at.get(fleet, -inf), self._now()
+        return now if written_at > now else written_at + STATUS_AGAIN_S
 
     async def _list_where_that_is_due(self) -> None:
         relist_at, now = self._fleets.ledger.allocator.relist_at, self._now()

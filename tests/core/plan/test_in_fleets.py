@@ -26,6 +26,7 @@ from tests.core.factories import group
 from tests.core.simulation import operator
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
+from tests.core.simulation.test_volumes import claim, with_claims
 from tests.core.worlds import worlds
 
 FLEET: Final = "slackwater/platform"
@@ -206,6 +207,19 @@ def test_what_would_not_change_a_pod_is_done_at_once(fleets: Fleets) -> None:
     fleets.order = order(applies={PinnedField.MAX_POLL_INTERVAL: "5m"})
     run.for_seconds(10)
     assert (uids(run), is_done(run)) == (pods, True)
+
+
+def test_what_holds_the_group_for_something_else_keeps_no_order_back(fleets: Fleets) -> None:
+    """As volume claims that wait for a pause to end: what is ordered has nothing to do with them."""
+    run = with_claims()
+    run.do("pause", Outside.pause)
+    run.do("claims of 2Gi are asked for", lambda o: o.change_spec(volumeClaimTemplates=[claim(storage="2Gi")]))
+    run.for_seconds(30)
+    fleets.order = order(applies={PinnedField.MAX_POLL_INTERVAL: "5m"})
+    run.for_seconds(10)
+    assert run.operator.last is not None
+    assert run.operator.last.hold is not None
+    assert is_done(run)
 
 
 def said(world: World, **says: Any) -> SaidByFleets:

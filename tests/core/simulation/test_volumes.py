@@ -22,6 +22,9 @@ def claim(name: str = "state", storage: str = "1Gi") -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
+MORE = [claim(), claim("cache")]
+
+
 def policy(when_deleted: str = "Retain", when_scaled: str = "Retain") -> dict[str, str]:
     return {"whenDeleted": when_deleted, "whenScaled": when_scaled}
 
@@ -112,6 +115,37 @@ def test_nothing_is_done_while_the_group_is_paused() -> None:
     run.until_it_is("made again", lambda _: is_made_again(run), within_s=60)
 
 
+@pytest.mark.parametrize("storage_asked", ["1Gi", "2Gi"])
+def test_a_paused_group_grows_with_claims_as_they_were(storage_asked: str) -> None:
+    """Its team may need those pods long before the pause ends."""
+    run = with_claims()
+    run.do("pause", Outside.pause)
+    asked = {"replicas": 5, "volumeClaimTemplates": [claim(storage=storage_asked)]}
+    run.do("5 pods", lambda o: o.change_spec(**asked))
+    run.until_it_is("grown", lambda o: len(o.pods) == 5, within_s=120)
+    run.for_seconds(60)
+    assert (storage(run), is_made_again(run)) == (["1Gi"], False)
+    pods = uids(run)
+    run.do("resume", Outside.resume)
+    run.for_seconds(3 * ANNOUNCED_FOR_S)
+    assert (storage(run), uids(run)) == ([storage_asked], pods)
+
+
+def test_a_paused_group_that_was_stopped_for_a_volume_more_begins_with_it() -> None:
+    """Pods without it would have to be stopped once more."""
+    run = with_claims()
+    run.do("a volume more", lambda o: o.change_spec(volumeClaimTemplates=MORE))
+    run.do("pause", Outside.pause)
+    run.do("replicas 0", lambda o: o.scale(0))
+    run.until_it_is("no pod is left", lambda o: not o.pods, within_s=60)
+    run.do("replicas 3", lambda o: o.scale(3))
+    run.for_seconds(60)
+    assert not run.outside.pods
+    run.do("resume", Outside.resume)
+    run.until_it_is("back", lambda o: len(o.pods) == 3, within_s=120)
+    assert names(run) == ["state", "cache"]
+
+
 def test_a_volume_that_is_taken_away_goes_with_the_next_version() -> None:
     run = with_claims(claims=[claim(), claim("cache")])
     run.do("one claim is left", lambda o: o.apply("v2", volumeClaimTemplates=[claim()]))
@@ -127,8 +161,7 @@ def test_a_volume_more_waits_until_no_pod_is_left(crash: Crash | None) -> None:
     """Its controller would try to give it to pods that run, and stop working on all of them."""
     run = with_claims(crash)
     pods = uids(run)
-    more = [claim(), claim("cache")]
-    run.do("a claim more, and a version that mounts it", lambda o: o.apply("v2", volumeClaimTemplates=more))
+    run.do("a claim more, and a version that mounts it", lambda o: o.apply("v2", volumeClaimTemplates=MORE))
     run.for_seconds(4 * ANNOUNCED_FOR_S)
     held = held_by(run)
     assert held is not None
@@ -201,9 +234,6 @@ def test_claims_that_a_webhook_has_otherwise_are_asked_for_once() -> None:
             made.append(seen.uid)
             run.outside.set.claims = [claim(storage="3Gi")]
     assert made == ["payments-2", "payments-3"]
-
-
-MORE = [claim(), claim("cache")]
 
 
 @pytest.mark.parametrize("on_failure", ["Rollback", "Pause"])

@@ -141,6 +141,15 @@ def somebody_paused_it(asked: _Asked) -> Obstacle | None:
     return Obstacle(Skip.PAUSED, "it is paused; once it is resumed it comes with its wave, or with the last one")
 
 
+def its_pods_lack_a_volume(asked: _Asked) -> Obstacle | None:
+    """That waits until somebody stops them all, or takes the volume out again."""
+    lacks = asked.group.shown.lacks
+    if not lacks:
+        return None
+    message = f"its pods lack volume {listing(lacks)}, so nothing of it is rolled out: its own status says what to do"
+    return Obstacle(Skip.VOLUME_CLAIMS_FIXED, message)
+
+
 def the_whole_is_refused(asked: _Asked) -> Obstacle | None:
     """By the group's own rules, together with what it says itself."""
     left = _left(asked.group, asked.applies, asked.campaign)
@@ -161,6 +170,7 @@ OBSTACLES: Final[tuple[Callable[[_Asked], Obstacle | None], ...]] = (
     a_nearer_fleet_says_otherwise,
     its_newest_version_has_failed,
     somebody_paused_it,
+    its_pods_lack_a_volume,
     the_whole_is_refused,
     there_is_no_way,
 )

@@ -110,6 +110,8 @@ class Shown:
     """When the oldest of its pods was made; None: it has none."""
     pins: Values = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    lacks: tuple[str, ...] = ()
+    """Volumes that it asks for and that its pods lack: nothing of it is rolled out until that is settled."""
 
 
 def shown_by(memory: RolloutMemory, *, is_observed: bool, oldest_pod_at: float | None) -> Shown:
@@ -123,6 +125,7 @@ def shown_by(memory: RolloutMemory, *, is_observed: bool, oldest_pod_at: float |
         oldest_pod_at=oldest_pod_at,
         pins={name: pin.value for name, pin in memory.inherited.items()},
         commands=memory.commands,
+        lacks=memory.remaking.lacks if memory.remaking is not None and not memory.remaking.uid else (),
     )
 
 

@@ -169,6 +169,11 @@ def plan(world: World) -> Decision:
     return timed(world, with_turn(world, decided, is_canary_held=is_canary_held))
 
 
+def ends_before_anything_begins(world: World) -> bool:
+    """The plan comes to no rollout in this pass, whatever is asked for: as without a connection."""
+    return _read(WANTED, Decision(world.memory), world).settles
+
+
 def _plan(world: World) -> Decision:
     wanted = _read(WANTED, Decision(world.memory), world)
     if wanted.settles:

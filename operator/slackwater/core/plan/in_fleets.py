@@ -18,7 +18,7 @@ from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.orders import obeyed
 from slackwater.core.fleet.records import with_done
 from slackwater.core.fleet.turn import is_new
-from slackwater.core.plan.chapters import plan
+from slackwater.core.plan.chapters import ends_before_anything_begins, plan
 from slackwater.core.world.inherited import Pins
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
@@ -61,9 +61,9 @@ def plan_in_fleets(world: World, said: SaidByFleets) -> tuple[World, Decision]:
     memory = _ordered(world, said)
     world = _inheriting(world, said, replace(memory, inherited=without_own(said.own, memory.inherited)))
     decided = plan(world)
-    if memory is not before and decided.memory.phase.at_rest and decided.hold is not None:
+    if memory is not before and decided.memory.phase.at_rest and ends_before_anything_begins(world):
         world = _inheriting(given, said, replace(before, inherited=without_own(said.own, before.inherited)))
-        decided = plan(world)  # it cannot be done now, as without a connection: nothing was ordered yet
+        decided = plan(world)  # it cannot be taken up now, as without a connection: nothing was ordered yet
     stays = world.turn.unread and world.memory.inherited  # what the nearest fleet says by now is not known
     if _begins(world, decided) and not stays:
         is_held = () if is_new(world) else said.held  # its first pods disturb nobody

@@ -32,7 +32,7 @@ from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.in_place import lets_go, next_move, stays_for_another
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale, scaled_by_turn
-from slackwater.core.rollout.volumes import change_claims
+from slackwater.core.rollout.volumes import are_worth_waiting_for, change_claims
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import can_mix, profile_in
@@ -89,8 +89,8 @@ def keep_claims(world: World, workload: Workload, template: Template) -> Decisio
             return Decision(changed.memory, notes=changed.notes) if changed.notes else None
         if given_up := give_up(world, workload, template):
             return replace(changed, hold=None).then(given_up)
-    grows = changed.hold.reason is Reason.VOLUME_CLAIMS_CHANGE and world.replicas > workload.replicas
-    meanwhile = care_for_members(world, workload, template) if grows else _meanwhile(world, workload)
+    waits = world.replicas > workload.replicas and are_worth_waiting_for(world, workload, changed.hold)
+    meanwhile = care_for_members(world, workload, template) if waits else _meanwhile(world, workload)
     return changed if meanwhile is None else replace(changed, hold=None).then(meanwhile)
 
 

@@ -55,6 +55,16 @@ def change_claims(world: World, workload: Workload, template: Template) -> Decis
     return announced.then(later) if later is not None else announced if announced.notes else None
 
 
+def are_worth_waiting_for(world: World, workload: Workload, hold: Hold) -> bool:
+    """Pods that are to be added get the claims that are asked for, where those come soon.
+
+    A pause may last for days: meanwhile they are added with claims as they were, unless they would lack one.
+    """
+    if hold.reason is not Reason.VOLUME_CLAIMS_CHANGE:
+        return False
+    return workload.is_ending or not _is_paused(world) or bool(_missing(world, workload))
+
+
 def cannot_be_made(world: World) -> Hold | None:
     """A StatefulSet that somebody deleted without its pods, which lack a claim that is asked for: another one with it
     would do nothing for them any more."""
@@ -94,7 +104,7 @@ def _towards_them(world: World, workload: Workload, template: Template) -> Decis
         return _set_retention(world, workload)  # made again with them: somebody, such as a webhook, has them otherwise
     if lacking := _lacking(world, workload):
         hold = Hold(Reason.VOLUME_CLAIMS_FIXED, _only_without_pods(world, lacking), _AGAIN_S)
-        return Decision(world.memory, hold=hold)
+        return Decision(replace(world.memory, remaking=replace(remaking, lacks=lacking)), hold=hold)
     return _made_again(world, workload, template, remaking)
 
 
@@ -133,8 +143,9 @@ def _is_at_rest(world: World, workload: Workload, template: Template) -> bool:
 
 
 def _awaits_people(world: World, workload: Workload, remaking: Remaking) -> Hold | None:
-    if PAUSE in world.group.metadata.annotations:
-        message = f"{_in_words(workload)} Not while the group is paused: remove the annotation {PAUSE}"
+    if _is_paused(world):
+        until = "" if _missing(world, workload) else "; pods that are added before have claims as they were"
+        message = f"{_in_words(workload)} Not while the group is paused: remove the annotation {PAUSE}{until}"
         return Hold(Reason.VOLUME_CLAIMS_CHANGE, message, _AGAIN_S)
     left_s = remaking.announced_at + ANNOUNCED_FOR_S - world.now
     if left_s <= 0.0 or not _has_pods(world):
@@ -166,9 +177,16 @@ def _with_the_same_pods(workload: Workload, purpose: Purpose) -> WriteWorkload:
 
 def _lacking(world: World, workload: Workload) -> tuple[str, ...]:
     """The claims that are asked for and that its pods, where there are any, do not have."""
-    there = names_of_claims(workload.claims)
-    asked = names_of_claims(claims_asked_for(world.group))
-    return tuple(name for name in asked if name not in there) if _has_pods(world) else ()
+    return _missing(world, workload) if _has_pods(world) else ()
+
+
+def _missing(world: World, workload: Workload) -> tuple[str, ...]:
+    there, asked = names_of_claims(workload.claims), names_of_claims(claims_asked_for(world.group))
+    return tuple(name for name in asked if name not in there)
+
+
+def _is_paused(world: World) -> bool:
+    return PAUSE in world.group.metadata.annotations
 
 
 def _has_pods(world: World) -> bool:
