@@ -205,6 +205,7 @@ ROWS: Final[Mapping[str, Row]] = {
         "promote", "--timeout", "0s", no_broker=Fails(f"{NAME} is as it was: promote: no canary is being held")
     ),
     "abort": _gives("abort", f"{NAME}: abort is given"),
+    "undo": _of_a_group("undo", no_broker=Fails(f"the cluster keeps no earlier version of {NAME}")),
     "retry": _gives("retry", f"{NAME}: retry is given"),
     "restart": _gives("restart", f"{NAME}: restart is given"),
     "force": _gives("force", f"{NAME}: force is given"),

@@ -12,7 +12,7 @@ from tests.test_layout import ROOT
 COMPLETING = """
 import sys
 from slackwater.cli.main import complete
-for sys.argv[1:] in (["expl"], ["reason", "GroupStab"], ["status", "--ti"]):
+for sys.argv[1:] in (["wh"], ["reason", "GroupStab"], ["status", "--ti"]):
     try:
         complete()
     except SystemExit as end:

@@ -226,7 +226,7 @@ def test_one_that_is_missing_keeps_no_other_from_being_shown(cluster: Cluster, c
     assert "rollout.onFailure" in done.out
     why, last = done.err.splitlines()
     assert why.startswith("shop/nobody: there is no ConsumerGroup nobody in namespace shop: there are a, b")
-    assert last == "Error: explain --defaults failed for 1 of 2 ConsumerGroups: shop/nobody."
+    assert last == "Error: why --defaults failed for 1 of 2 ConsumerGroups: shop/nobody."
 
 
 def test_where_there_is_no_fleet_or_no_such_kind_it_says_so(cluster: Cluster, capsys: Capsys) -> None:

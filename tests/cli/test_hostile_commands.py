@@ -57,6 +57,7 @@ QUOTES: Final = {
     ("resume", NAME, "--timeout", "0s"): False,
     ("promote", NAME, "--timeout", "0s"): False,
     ("abort", NAME, "--timeout", "0s"): False,
+    ("undo", NAME): False,
     ("retry", NAME, "--timeout", "0s"): False,
     ("force", NAME, "--timeout", "0s"): False,
     ("approve", NAME, "--timeout", "0s"): False,

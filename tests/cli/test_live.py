@@ -273,7 +273,7 @@ def test_kubectl_takes_it_for_its_own(shown: Shown) -> None:
     words = ["kubectl", "slackwater", "list", "-n", shown.stage.cluster.namespace]
     done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
     assert NAME in done.stdout
-    words = ["kubectl", "__complete", "slackwater", "expl"]
+    words = ["kubectl", "__complete", "slackwater", "wh"]
     done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["why", ":4"]
 

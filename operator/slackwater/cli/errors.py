@@ -5,6 +5,7 @@
     ├── NoSuchGroup       there is no ConsumerGroup of that name
     ├── NoSuchFleet       there is no ConsumerFleet of that name
     ├── NoSuchCampaign    there is no FleetCampaign of that name
+    ├── NoSuchRevision    the cluster keeps no such version of the group, or none that its spec could have
     ├── NoSuchNamespace   there is no namespace of that name
     ├── FileUnusable      a file that is not there, cannot be read, or holds something else
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
@@ -44,6 +45,10 @@ class NoSuchFleet(SlackwaterError):
 
 class NoSuchCampaign(SlackwaterError):
     """There is no FleetCampaign of that name in that namespace."""
+
+
+class NoSuchRevision(SlackwaterError):
+    """The cluster keeps no such version of the group, or one that more than the template makes."""
 
 
 class NoSuchNamespace(SlackwaterError):

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "See": ("status", "list", "why", "members", "lag", "history"),
     "Before you apply": ("plan", "diff", "doctor", "reason"),
-    "Control a rollout": ("pause", "resume", "promote", "abort", "retry", "restart", "force", "approve"),
+    "Control a rollout": ("pause", "resume", "promote", "abort", "undo", "retry", "restart", "force", "approve"),
     "Many groups": ("fleet", "campaign"),
     "Take over what runs": ("import", "adopt", "release"),
     "Learn from telemetry": ("recommend", "report", "pipeline"),

@@ -198,6 +198,27 @@ def pause(
     give(choice, "pause", one.pause(reason), timeout_s, yes)
 
 
+@of_groups
+def undo(
+    choice: Choice,
+    to_revision: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="A number of `history`; without it, the newest earlier version that has not failed."
+        ),
+    ] = None,
+) -> None:
+    """Go back to an earlier version: give spec.template what that one had, and roll it out behind all gates.
+
+    Other fields of the spec stay as they are, as with `kubectl rollout undo`.
+    """
+    from slackwater.cli.giving.undo import undo as order
+
+    if choice.one is None:
+        raise typer.BadParameter("undo is for one group: write one name")
+    give(choice, "undo", order(to_revision), 0.0, yes=True)
+
+
 def giving_command(word: str, annotation: str, text: str) -> Callable[..., None]:
     """The command that gives the one of `annotation`; that of PAUSE is taken back. `text`: its help."""
 
@@ -246,7 +267,7 @@ def give(choice: Choice, verb: str, order: Order, timeout_s: float, yes: bool) -
 def register(app: typer.Typer) -> None:
     """Add them all."""
     app.command("list")(list_groups)
-    for command in (why, members, lag, history, pause):
+    for command in (why, members, lag, history, pause, undo):
         app.command()(command)
     for word, command in GIVING.items():
         app.command(word)(command)

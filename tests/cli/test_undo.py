@@ -1,0 +1,208 @@
+"""Going back: what is written is what people wrote for that version, and nothing that the operator put there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, STATEFUL_SET
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.cli.errors import NoSuchRevision, NothingToDo
+from slackwater.cli.giving.undo import merge_patch, own_part, undo
+from slackwater.cli.reaching.choice import Place
+from slackwater.core.manifests.template import render_template
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
+from slackwater.core.world.profile import Profile
+from tests.api.manifests import consumer_group, template
+from tests.cli.test_adopting import merged
+from tests.cli.test_history import owned, stateful_set
+from tests.shell.fakes import FakeApi
+
+Json = dict[str, Any]
+PLACE = Place("shop", "payments")
+UID = "uid-of-group"
+RICH: Mapping[str, Json] = {
+    "plain": template(),
+    "without variables of its own": {"spec": {"containers": [{"name": "consumer", "image": "consumer:1"}]}},
+    "variables of its own": template(env=("LOG_LEVEL", "JAVA_OPTS")),
+    "links to Services": template(enableServiceLinks=False),
+    "a readiness gate": template(readinessGates=[{"conditionType": "example.com/warm"}]),
+    "annotations": {**template(), "metadata": {"annotations": {"prometheus.io/scrape": "true"}, "labels": {"a": "b"}}},
+}
+
+
+class Cluster(FakeApi):
+    async def read(self, kind: Any, namespace: str, name: str) -> Any:
+        return {} if kind.name == "APIResourceList" else await super().read(kind, namespace, name)
+
+    async def merge(self, kind: Any, obj: Mapping[str, Any], change: Json, *, exact: bool = False) -> Any:
+        assert exact, "somebody may have changed it meanwhile"
+        place = (kind.name, obj["metadata"]["namespace"], obj["metadata"]["name"])
+        self._ask("merge", kind)
+        if self.objects[place]["metadata"]["resourceVersion"] != obj["metadata"]["resourceVersion"]:
+            raise Conflict("it has changed")
+        return self._store(kind, merged(self.objects[place], change))
+
+    @property
+    def template(self) -> Json:
+        found: Json = self.objects[CONSUMER_GROUP.name, *PLACE]["spec"]["template"]
+        return found
+
+
+def of_version(image: str, **more: Any) -> Json:
+    found = template(env=("LOG_LEVEL",), **more)
+    found["spec"]["containers"][0]["image"] = image
+    return found
+
+
+def manifest(body: Json, **spec: Any) -> Json:
+    found = consumer_group(replicas=3, template=body, **spec)
+    found["spec"]["client"] = found["spec"]["client"] | {"container": "consumer"}
+    found["metadata"] |= {"namespace": "shop", "uid": UID, "generation": 1, "resourceVersion": "1"}
+    return found
+
+
+def with_defaults(body: Mapping[str, Any]) -> Json:
+    """As the API server keeps a pod template."""
+    found = deepcopy(dict(body))
+    found["spec"] = {"restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "securityContext": {}} | found["spec"]
+    found["metadata"] = {"creationTimestamp": None} | (found.get("metadata") or {})
+    return found
+
+
+def cluster_with(*images: str, failed: str = "", wanted: str = "") -> Cluster:
+    """Its revisions, the oldest first; the last image is wanted, or `wanted`."""
+    api, hashes = Cluster(), {}
+    for number, image in enumerate(images, 1):
+        rendered = render_template(parse_consumer_group(manifest(of_version(image))), "b:9092", Profile.EAGER)
+        hashes[image] = rendered.hash
+        data = {"spec": {"template": {"$patch": "replace", **with_defaults(rendered.body)}}}
+        made_at = f"2025-11-{number:02}T12:00:00Z"
+        name, owner = f"payments-{number}", "uid-of-payments"
+        labels = {"labels": {"slackwater.dev/group": "payments"}}
+        api.add(
+            CONTROLLER_REVISION,
+            owned("ControllerRevision", name, name, owner, made_at, revision=number, data=data, metadata=labels),
+        )
+    group = manifest(of_version(wanted or images[-1]))
+    memory = RolloutMemory(
+        phase=RolloutPhase.COMPLETE, target_hash=hashes[wanted or images[-1]], failed_hash=hashes.get(failed, "")
+    )
+    api.add(CONSUMER_GROUP, {**group, "status": {"rollout": write_memory(memory)}})
+    api.add(STATEFUL_SET, stateful_set("payments", UID))
+    return api
+
+
+async def undone(api: Any, number: int | None = None) -> str:
+    return await undo(number)(api, PLACE, 0.0)
+
+
+async def test_the_version_before_is_asked_for_again() -> None:
+    api = cluster_with("consumer:1", "consumer:2")
+    said = await undone(api)
+    assert said == (
+        "payments: spec.template is that of revision 1 again (image consumer:1; spec.containers[consumer].image), and"
+        " is rolled out; what a GitOps tool keeps elsewhere is to go back there, too"
+    )
+    assert api.template == of_version("consumer:1")
+    assert api.writes() == ["merge ConsumerGroup"]
+
+
+async def test_any_that_is_kept_can_be_asked_for() -> None:
+    api = cluster_with("consumer:1", "consumer:2", "consumer:3")
+    await undone(api, 1)
+    assert api.template == of_version("consumer:1")
+
+
+async def test_one_that_failed_is_passed_over_but_may_be_asked_for() -> None:
+    api = cluster_with("consumer:1", "consumer:2", "consumer:3", failed="consumer:2")
+    await undone(api)
+    assert api.template == of_version("consumer:1")
+    await undone(cluster_with("consumer:1", "consumer:2", "consumer:3", failed="consumer:2"), 2)
+
+
+@pytest.mark.parametrize(
+    ("images", "number", "error", "words"),
+    [
+        (("consumer:1",), None, NoSuchRevision, "keeps no earlier version of payments: apply a manifest that works"),
+        (("consumer:1", "consumer:2"), 7, NoSuchRevision, "keeps no revision 7 of payments, but 1, 2"),
+        (("consumer:1", "consumer:2"), 2, NothingToDo, "payments is as it was: revision 2 is what is asked for"),
+    ],
+)
+async def test_what_cannot_be_gone_back_to(images: Any, number: Any, error: Any, words: str) -> None:
+    api = cluster_with(*images)
+    with pytest.raises(error, match=words):
+        await undone(api, number)
+    assert api.writes() == []
+
+
+async def test_where_other_fields_make_the_difference_nothing_is_written() -> None:
+    api = cluster_with("consumer:1", "consumer:2")
+    api.objects[CONSUMER_GROUP.name, *PLACE]["spec"]["template"] = of_version("consumer:1")
+    with pytest.raises(NothingToDo, match=r"spec\.template is that of revision 1 already"):
+        await undone(api, 1)
+
+
+async def test_somebody_who_changes_it_meanwhile_is_not_overwritten() -> None:
+    api = cluster_with("consumer:1", "consumer:2")
+    list_all = api.list_all
+
+    async def and_an_edit(kind: Any, *where: Any) -> Any:
+        found = await list_all(kind, *where)
+        if kind is CONTROLLER_REVISION:
+            api.changed_by_somebody(CONSUMER_GROUP, PLACE, generation=2)  # type: ignore[arg-type]  # it has both parts
+        return found
+
+    api.list_all = and_an_edit  # type: ignore[method-assign,assignment]
+    with pytest.raises(Conflict):
+        await undone(api)
+    assert api.template == of_version("consumer:2")
+
+
+@pytest.mark.parametrize("body", RICH.values(), ids=RICH)
+@pytest.mark.parametrize("profile", list(Profile), ids=lambda each: each.value or "own choice")
+@pytest.mark.parametrize("membership", ["Static", "Dynamic"])
+@pytest.mark.parametrize("library", ["Java", "KafkaStreams"])
+def test_nothing_that_the_operator_put_there_comes_back(
+    body: Json, profile: Profile, membership: str, library: str
+) -> None:
+    client = {"library": library, "version": "3.9"}
+    then = parse_consumer_group(manifest(body, client=client, membership=membership, readinessGate=True))
+    rendered = render_template(then, "broker:9092", profile, Bounds(10_000, 20_000), restart="2026-11-30")
+    now = parse_consumer_group(manifest(template(), client=client))
+    assert own_part(with_defaults(rendered.body), now, body) == {"spec": {}} | without_nothing(body)
+
+
+def without_nothing(body: Json) -> Json:
+    """An empty list of variables is none."""
+    found = deepcopy(body)
+    for container in found["spec"]["containers"]:
+        if not container.get("env", True):
+            del container["env"]
+    return found
+
+
+def test_a_container_of_another_name_is_said_to_need_more() -> None:
+    renamed = deepcopy(template())
+    renamed["spec"]["containers"][0]["name"] = "worker"
+    with pytest.raises(NoSuchRevision, match=r"was not called consumer in that version, so client\.container has to"):
+        own_part(renamed, parse_consumer_group(manifest(template())), template())
+
+
+_JSON = st.recursive(
+    st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(before=st.dictionaries(st.sampled_from("abc"), _JSON), after=st.dictionaries(st.sampled_from("abc"), _JSON))
+def test_the_patch_makes_the_one_of_the_other(before: Json, after: Json) -> None:
+    assert merged(before, merge_patch(before, after)) == after
