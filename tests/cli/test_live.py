@@ -331,3 +331,19 @@ def _watched(shown: Shown) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
 
 def _lines(file: Path) -> list[Any]:
     return [json.loads(line) for line in file.read_text().splitlines() if line.endswith("}")]
+
+
+def test_a_version_is_undone_as_people_wrote_it(shown: Shown) -> None:
+    cluster = shown.stage.cluster
+    shown.stage.cluster.apply(with_env(shown.group, VERSION="kept"))
+    cluster.wait_complete(NAME)
+    before = (cluster.get("cg", NAME) or {})["spec"]["template"]
+    cluster.apply(with_env(shown.group, VERSION="undone"))
+    cluster.wait_complete(NAME)
+    done = shown.typed("undo", NAME)
+    assert done.code == 0, done
+    cluster.wait_complete(NAME)
+    assert (cluster.get("cg", NAME) or {})["spec"]["template"] == before
+    again = shown.typed("undo", NAME, "--to-revision", "77")
+    assert again.code == 1
+    assert "keeps no revision 77" in again.err

@@ -69,9 +69,11 @@ def manifest(body: Json, **spec: Any) -> Json:
     return found
 
 
-def with_defaults(body: Mapping[str, Any]) -> Json:
+def with_defaults(body: Mapping[str, Any], *, pulled: bool = False) -> Json:
     """As the API server keeps a pod template."""
     found = deepcopy(dict(body))
+    for container in found["spec"]["containers"] if pulled else ():
+        container |= {"imagePullPolicy": "IfNotPresent", "terminationMessagePath": "/dev/termination-log"}
     found["spec"] = {"restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "securityContext": {}} | found["spec"]
     found["metadata"] = {"creationTimestamp": None} | (found.get("metadata") or {})
     return found
@@ -83,7 +85,7 @@ def cluster_with(*images: str, failed: str = "", wanted: str = "") -> Cluster:
     for number, image in enumerate(images, 1):
         rendered = render_template(parse_consumer_group(manifest(of_version(image))), "b:9092", Profile.EAGER)
         hashes[image] = rendered.hash
-        data = {"spec": {"template": {"$patch": "replace", **with_defaults(rendered.body)}}}
+        data = {"spec": {"template": {"$patch": "replace", **with_defaults(rendered.body, pulled=True)}}}
         made_at = f"2025-11-{number:02}T12:00:00Z"
         name, owner = f"payments-{number}", "uid-of-payments"
         labels = {"labels": {"slackwater.dev/group": "payments"}}
@@ -113,6 +115,14 @@ async def test_the_version_before_is_asked_for_again() -> None:
     )
     assert api.template == of_version("consumer:1")
     assert api.writes() == ["merge ConsumerGroup"]
+
+
+async def test_what_people_say_themselves_comes_back_though_it_is_a_default() -> None:
+    api = cluster_with("consumer:1", "consumer:2")
+    api.template["spec"]["containers"][0]["imagePullPolicy"] = "Always"
+    await undone(api)
+    assert api.template["spec"]["containers"][0]["imagePullPolicy"] == "IfNotPresent"
+    assert "imagePullPolicy" not in api.template["spec"]["containers"][1]
 
 
 async def test_any_that_is_kept_can_be_asked_for() -> None:

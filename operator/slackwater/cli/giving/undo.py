@@ -44,9 +44,10 @@ def undo(number: int | None) -> Order:
         revisions, _ = await api.list_all(CONTROLLER_REVISION, place.namespace, f"{GROUP_LABEL}={place.name}")
         versions = versions_of(snapshot.group, snapshot.workloads, snapshot.pods, revisions)
         version = chosen(versions, number)
-        kept = next(each for each in revisions if each["metadata"]["name"] == version.name)
+        kept = {each["metadata"]["name"]: revision_template(each) for each in revisions}
         before: Json = snapshot.group["spec"]["template"]
-        template = own_part(revision_template(kept), versions.group, before)
+        now = next((kept[each.name] for each in versions.versions if each.wanted), {})
+        template = without_defaults(own_part(kept[version.name], versions.group, before), before, now)
         differs = [each.field for each in changes(before, template, "spec.template")]
         if not differs:
             raise NothingToDo(
@@ -106,6 +107,27 @@ def own_part(template: Json, group: ConsumerGroup, before: Json) -> dict[str, An
             " it: apply the manifest of then"
         )
     return ({"metadata": metadata} if metadata else {}) | {"spec": spec}
+
+
+def without_defaults(template: Any, before: Any, now: Any) -> Any:
+    """Without what the API server has put into the version that is asked for as well. `before`: as people ask for that
+    one; `now`: as the API server keeps it."""
+    if isinstance(template, Mapping) and isinstance(before, Mapping) and isinstance(now, Mapping):
+        return {
+            key: without_defaults(value, before.get(key), now.get(key))
+            for key, value in template.items()
+            if key in before or key not in now or now[key] != value
+        }
+    if isinstance(template, list) and isinstance(before, list) and isinstance(now, list):
+        return [without_defaults(each, _same(each, before), _same(each, now)) for each in template]
+    return template
+
+
+def _same(item: Any, others: Sequence[Any]) -> Any:
+    """Of the same name; None: there is none, or items have no names."""
+    name = item.get("name") if isinstance(item, Mapping) else None
+    found = (each for each in others if isinstance(each, Mapping) and each.get("name") == name)
+    return next(found, None) if name is not None else None
 
 
 def _own_container(container: Json, group: ConsumerGroup, asked: Json) -> dict[str, Any]:
