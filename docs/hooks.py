@@ -19,6 +19,8 @@ FOLDER = "repository"
 _OUTSIDE = re.compile(r"(?<=\]\()(?P<up>(?:\.\./)+)(?P<path>[^)#\s]+)")
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 _HEADING = re.compile(r"<th[^>]*>(.*?)</th>", re.DOTALL)
+_EMPTY_HEADING = re.compile(r"<th([^>]*)></th>")
+_SEARCH = 'data-md-component="search" role="dialog"'
 _ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<td([^>]*)>")
 _FETCHED = re.compile(
@@ -52,6 +54,11 @@ def on_page_content(html: str, **_: Any) -> str:
     return _TABLE.sub(_labelled, html)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """Who hears the page hears what the theme leaves without a name."""
+    return output.replace(_SEARCH, f'{_SEARCH} aria-label="Search"')
+
+
 def _labelled(table: re.Match[str]) -> str:
     """The table, with roles: as cards its elements would be no table to a screen reader."""
     labels = [_plain(heading) for heading in _HEADING.findall(table.group())]
@@ -63,6 +70,7 @@ def _labelled(table: re.Match[str]) -> str:
     made = _ROW.sub(row, table.group())
     for element, role in (("table", "table"), ("thead", "rowgroup"), ("tbody", "rowgroup"), ("tr", "row")):
         made = made.replace(f"<{element}>", f'<{element} role="{role}">')
+    made = _EMPTY_HEADING.sub(r'<th\1><span class="unseen">Subject</span></th>', made)
     return re.sub(r"<th(?=[ >])", '<th role="columnheader"', made)
 
 

@@ -14,8 +14,9 @@ from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, STATEFUL_SET
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.errors import NoSuchRevision, NothingToDo
-from slackwater.cli.giving.undo import merge_patch, own_part, undo
 from slackwater.cli.reaching.choice import Place
+from slackwater.cli.undoing.command import undo
+from slackwater.cli.undoing.template import merge_patch, own_part
 from slackwater.core.manifests.template import render_template
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory

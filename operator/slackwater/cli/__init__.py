@@ -4,7 +4,7 @@ The rooms stand on floors, as core's do (held by a contract):
 
     main                                    the command line: the app, and the commands that fit into no other module
     commands                                arguments and options, and one call each
-    adopting                                `adopt`: a StatefulSet that runs becomes a group's
+    adopting | undoing                      a StatefulSet that runs becomes a group's; an earlier version comes back
     planning | importing | doctor | giving  what a manifest would change; a running workload's manifest; what is
                                             missing in an installation; the commands that people give a group
     looking                                 one look at a group, many of them, or until something is so

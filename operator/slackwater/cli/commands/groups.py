@@ -212,7 +212,7 @@ def undo(
 
     Other fields of the spec stay as they are, as with `kubectl rollout undo`.
     """
-    from slackwater.cli.giving.undo import undo as order
+    from slackwater.cli.undoing.command import undo as order
 
     if choice.one is None:
         raise typer.BadParameter("undo is for one group: write one name")

@@ -3,7 +3,6 @@
 one     one group: by annotation, and waiting until the operator has obeyed it
 many    many: a question before it, one after the other or at a time, and at the end who failed and why
 release  one group goes, and its StatefulSet stays
-undo    one group goes back to a version that the cluster still keeps
 fleet   a fleet: pause, resume, open
 campaign  a campaign: start, pause, promote
 written  what they have in common: a change that is written, and waited for

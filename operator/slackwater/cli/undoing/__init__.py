@@ -1,0 +1,5 @@
+"""Going back to a version that the cluster still keeps.
+
+command   which one, and the write
+template  what people wrote of its template
+"""
