@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage
 
 from tests.docs.test_links import DOCS, PAGES
@@ -72,6 +74,22 @@ def test_every_page_fits_and_is_quiet(address: str, browser: Browser, width: int
         if found:
             wrong[name] = found
         said.clear()
+    page.close()
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_who_hears_a_page_or_sees_little_can_read_it(
+    address: str, browser: Browser, scheme: Literal["light", "dark"]
+) -> None:
+    page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900}, color_scheme=scheme)
+    page.set_default_timeout(PATIENCE_MS)
+    wrong = {}
+    for name in NAMES:
+        page.goto(f"{address}/{name}")
+        found = Axe().run(page).response["violations"]
+        if found:
+            wrong[name] = [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found]
     page.close()
     assert wrong == {}
 
