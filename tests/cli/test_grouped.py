@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from slackwater.cli import main as command
-from slackwater.cli.grouped import ALIASES, GROUPS, first_sentence
+from slackwater.cli.grouped import ALIASES, GROUPS, anywhere, first_sentence
 from tests.cli.command import command_line, typed
 
 
@@ -71,3 +71,24 @@ def test_a_mistake_in_a_plugin_names_the_plugin(
     with pytest.raises(SystemExit):
         command.main()
     assert capsys.readouterr().err.endswith(": see kubectl slackwater version --help.\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("status payments --kubeconfig f -n shop", "--kubeconfig f status payments -n shop"),
+        ("status --kubeconfig=f payments --debug", "--kubeconfig=f --debug status payments"),
+        ("--debug list", "--debug list"),
+        ("pause payments --reason -- --kubeconfig f", "pause payments --reason -- --kubeconfig f"),
+        ("list --kubeconfig", "--kubeconfig list"),
+    ],
+)
+def test_what_kubectl_takes_anywhere_may_stand_anywhere(typed: str, meant: str) -> None:
+    assert anywhere(typed.split()) == meant.split()
+
+
+def test_a_kubeconfig_is_the_one_that_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/of/the/environment")
+    assert "there is no file /of/the/line: set KUBECONFIG" in typed(capsys, "list", "--kubeconfig", "/of/the/line").err

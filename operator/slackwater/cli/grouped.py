@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from typer.core import TyperGroup
@@ -38,6 +39,9 @@ class Whole(TyperGroup):
 class Grouped(Whole):
     """A command without a place would not be shown: a test holds the table to all that there are."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, anywhere(args))
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
@@ -50,11 +54,28 @@ class Grouped(Whole):
             self._section(formatter, title, names)
 
 
+def anywhere(args: Sequence[str]) -> list[str]:
+    """What kubectl takes anywhere on the line goes before the command."""
+    first: list[str] = []
+    rest: list[str] = []
+    left = iter(args)
+    for each in left:
+        if each == "--":
+            rest += [each, *left]
+        elif each in _ANYWHERE:
+            first += [each, *islice(left, _ANYWHERE[each])]
+        else:
+            (first if each.partition("=")[0] in _ANYWHERE else rest).append(each)
+    return first + rest
+
+
 def first_sentence(text: str) -> str:
     """Of a help's first paragraph, without its end."""
     paragraph = " ".join(text.partition("\n\n")[0].split())
     return _END.split(paragraph, 1)[0].rstrip(".")
 
 
+_ANYWHERE: Final[Mapping[str, int]] = {"--kubeconfig": 1, "--debug": 0}
+"""Option → how many words it takes."""
 _END: Final = re.compile(r"(?<=[\w`)])\. (?=[A-Z`])")
 _ORDER: Final = {name: number for number, name in enumerate(name for names in GROUPS.values() for name in names)}

@@ -91,8 +91,12 @@ def slackwater(
     context: typer.Context,
     says_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help=f"Log, and show tracebacks; before the command. As {edge.DEBUG_VARIABLE}=1.")
+        bool, typer.Option("--debug", help=f"Log, and show tracebacks. As {edge.DEBUG_VARIABLE}=1.")
     ] = False,
+    kubeconfig: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Use this kubeconfig instead of those in KUBECONFIG; anywhere on the line."),
+    ] = None,
 ) -> None:
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
 
@@ -102,6 +106,8 @@ def slackwater(
     """
     if debug:
         os.environ[edge.DEBUG_VARIABLE] = "1"
+    if kubeconfig is not None:
+        os.environ["KUBECONFIG"] = kubeconfig
     if says_version:
         say(_version())
     elif context.invoked_subcommand is None:
