@@ -294,7 +294,7 @@ HELP = {
     ("completion",): ("Usage: slackwater completion [OPTIONS] {SHELL}\n", " SHELL <bash|zsh|fish> The shell"),
     ("import",): ("statefulset/NAME or deployment/NAME, in short sts/NAME or deploy/NAME.",),
     ("plan",): ("- for standard input", "a recorded world (see observe), or from standard input by -;"),
-    (): (" --debug Log, and show tracebacks; before the command. As SLACKWATER_DEBUG=1.",),
+    (): (" --debug Log, and show tracebacks. As SLACKWATER_DEBUG=1.",),
 }
 
 
