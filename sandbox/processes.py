@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,12 +145,20 @@ def freeze_below(layout: Layout, name: str) -> int:
     """Stop all descendants of the process in their tracks (SIGSTOP) and return their number.
 
     It goes on until none is left that runs, because a process may start another while its siblings are being stopped.
-    Raises NotUp when the process is not running.
+    One that waits in the kernel (D), as between vfork and exec for a child that is stopped already, stops when it comes
+    back from there: it runs no more either. Raises NotUp when the process is not running.
     """
     root = _required(layout, name).pid
-    while running := [pid for pid in procfs.descendants(root) if procfs.state(pid) not in "TZX"]:
+    signalled: set[int] = set()
+    while running := [pid for pid in procfs.descendants(root) if not _is_stopped(pid, signalled)]:
         _signal_all(running, signal.SIGSTOP)
+        signalled.update(running)
     return len(procfs.descendants(root))
+
+
+def _is_stopped(pid: int, signalled: Container[int]) -> bool:
+    state = procfs.state(pid)
+    return state in "TZX" or (state == "D" and pid in signalled)
 
 
 def thaw_below(layout: Layout, name: str) -> None:

@@ -164,9 +164,41 @@ def test_kill_needs_something_to_kill(layout: Layout) -> None:
         processes.kill(layout, "kafka-1")
 
 
+def names_below(root: int) -> list[str]:
+    """By name a program shows that it was started: before, it is a copy of who starts it."""
+    return [name for pid in procfs.descendants(root) if (name := name_of(pid))]
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+STARTS_IN_VAIN = """
+import os, sys
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+"""
+"""Its child waits for somebody to open the pipe before it can become another program, and so does it itself."""
+
+
+def test_who_waits_for_a_child_to_become_a_program_is_frozen_with_it(layout: Layout, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    python = f"{sys.executable} -c '{STARTS_IN_VAIN}' {pipe}"
+    root = processes.start(layout, "tree", ["sh", "-c", f"{python}; sleep 600"])
+    processes.wait_until(layout, "it waits", lambda: "D" in map(procfs.state, procfs.descendants(root)), 10)
+
+    assert processes.freeze_below(layout, "tree") == 2
+    assert sorted(map(procfs.state, procfs.descendants(root))) == ["D", "T"]
+    for pid in procfs.descendants(root):
+        os.kill(pid, signal.SIGKILL)
+
+
 def test_freezing_stops_all_descendants_and_thawing_lets_them_go_on(layout: Layout) -> None:
     root = processes.start(layout, "tree", ["sh", "-c", "sh -c 'sleep 600 & sleep 600' & sleep 600"])
-    processes.wait_until(layout, "the tree has grown", lambda: len(procfs.descendants(root)) == 4, 10)
+    processes.wait_until(layout, "the tree has grown", lambda: names_below(root).count("sleep") == 3, 10)
 
     assert processes.freeze_below(layout, "tree") == 4
     assert {procfs.state(pid) for pid in procfs.descendants(root)} == {"T"}
