@@ -80,7 +80,6 @@ def test_a_mistake_in_a_plugin_names_the_plugin(
         ("status --kubeconfig=f payments --debug", "--kubeconfig=f --debug status payments"),
         ("--debug list", "--debug list"),
         ("pause payments --reason -- --kubeconfig f", "pause payments --reason -- --kubeconfig f"),
-        ("list --kubeconfig", "--kubeconfig list"),
     ],
 )
 def test_what_kubectl_takes_anywhere_may_stand_anywhere(typed: str, meant: str) -> None:
@@ -92,3 +91,7 @@ def test_a_kubeconfig_is_the_one_that_is_named(
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", "/of/the/environment")
     assert "there is no file /of/the/line: set KUBECONFIG" in typed(capsys, "list", "--kubeconfig", "/of/the/line").err
+
+
+def test_a_kubeconfig_that_is_left_out_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--kubeconfig needs a value: write it after it" in typed(capsys, "list", "--kubeconfig").sentence

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+import typer
 from typer.core import TyperGroup
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -55,7 +56,7 @@ class Grouped(Whole):
 
 
 def anywhere(args: Sequence[str]) -> list[str]:
-    """What kubectl takes anywhere on the line goes before the command."""
+    """What kubectl takes anywhere on the line goes before the command. BadParameter where its value is missing."""
     first: list[str] = []
     rest: list[str] = []
     left = iter(args)
@@ -63,7 +64,10 @@ def anywhere(args: Sequence[str]) -> list[str]:
         if each == "--":
             rest += [each, *left]
         elif each in _ANYWHERE:
-            first += [each, *islice(left, _ANYWHERE[each])]
+            values = list(islice(left, _ANYWHERE[each]))
+            if len(values) < _ANYWHERE[each]:
+                raise typer.BadParameter(f"{each} needs a value: write it after it")
+            first += [each, *values]
         else:
             (first if each.partition("=")[0] in _ANYWHERE else rest).append(each)
     return first + rest
