@@ -14,11 +14,11 @@ from typing import Final
 from slackwater.core.decision.acts import Act, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
 from slackwater.core.world.departures import Stay
 from slackwater.core.world.handover import Handover, Over
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import TopicPartition
 from slackwater.core.world.profile import Profile
-from tests.core.coordinator.fleet import NOW, SESSION_S, TICK_S, Fleet, Pod, template_hash
+from slackwater.core.world.sighting import MemberSighting
+from tests.core.coordinator.fleet import NOW, REJOIN_TIMEOUT_S, SESSION_S, TICK_S, Fleet, Pod, template_hash
 
 ANCIENT: Final = NOW - 100 * SESSION_S
 """For times that nothing is compared with."""
@@ -134,6 +134,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
                 takeovers=() if s.after_nobody else (move(s.since),),
                 there_by=maybe(s.there_by),
                 found_waiting=None,
+                stood_s=REJOIN_TIMEOUT_S + TICK_S if s.stood_s > REJOIN_TIMEOUT_S else 0.0,
             )
             for k, s in history.members.items()
         },
@@ -288,6 +289,7 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
         made,
         looked,
         () if back else seen,
+        any(s.stood_s > REJOIN_TIMEOUT_S for s in sightings),
         deaths,
         ancient,
         work,

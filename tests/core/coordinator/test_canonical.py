@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import LastHolder, Release
+from slackwater.core.world.sighting import MemberSighting
 from tests.core.coordinator.canonical import key
 from tests.core.coordinator.events import faults, natural
 from tests.core.coordinator.exploring import settled_fleet

@@ -9,10 +9,11 @@ from slackwater.core.decision.acts import WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import SESSION_MARGIN_S
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver, Undone
-from slackwater.core.world.history import GroupHistory, MemberSighting
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NAME, NOW, group, member, observation, pod, tp, workload, world

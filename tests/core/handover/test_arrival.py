@@ -11,9 +11,9 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover import arrival
 from slackwater.core.handover.arrival import find_arrival_failure, fits_no_node, has_no_room
 from slackwater.core.world.handover import Handover, TakenOver, Undone
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from tests.core.factories import LONG_AGO, NAME, NOW, group
 from tests.core.handover.stories import HELD, NEW, OLD, A, begun_with, both, looked_at
 

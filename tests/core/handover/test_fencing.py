@@ -16,9 +16,9 @@ from slackwater.core.handover.fencing import (
     is_fenced,
 )
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, dynamic_member
 from tests.core.handover.stories import (

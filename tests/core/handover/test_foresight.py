@@ -9,7 +9,8 @@ import pytest
 
 from slackwater.core.handover.foresight import JOINS_KEPT, LEAD_S, joins_of, let_go_at, with_start
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement
-from slackwater.core.world.history import GroupHistory, MemberSighting
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, pod, world
 

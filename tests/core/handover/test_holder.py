@@ -14,9 +14,9 @@ from slackwater.api.consumer_group import Membership
 from slackwater.core.handover.holder import Holder, has_all, heir, holder, keeper
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.world.handover import Handover, Held
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, dynamic_member, member, tp
 from tests.core.handover.stories import (

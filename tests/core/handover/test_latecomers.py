@@ -11,10 +11,11 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover import leads_nowhere
 from slackwater.core.handover.latecomers import TRIES, is_to_start_again, not_joining, not_taking_over
 from slackwater.core.world.handover import Handover, Held, Over, TakenOver, Undone
-from slackwater.core.world.history import GroupHistory, MemberSighting
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NAME, NOW, group
 from tests.core.handover.stories import ALT, HELD, IN_USE, NEW, NEWCOMER, OLD, A, begun_with, both, looked_at, over

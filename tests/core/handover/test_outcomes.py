@@ -12,10 +12,10 @@ from slackwater.core.handover.holder import Holder, heir, holder, keeper
 from slackwater.core.handover.outcomes import NEXT, outcome
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap, Stage
 from slackwater.core.world.handover import Begun, Handover, Held, Over, Replacement, TakenOver, Undone
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.two_sets import direction_of
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NAME, NOW

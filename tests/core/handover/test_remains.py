@@ -15,9 +15,9 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.fencing import has_not_come
 from slackwater.core.handover.remains import afterwards, note_what_is_over
 from slackwater.core.world.handover import Handover, Held, Over, TakenOver
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.step import Step
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World

@@ -12,9 +12,10 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.steps import RETURNS, at_once, failing, onwards
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement
-from slackwater.core.world.history import GroupHistory, MemberSighting
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import Beside, Direction
 from slackwater.core.world.workload import Workload

@@ -11,11 +11,11 @@ from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.transitions import begun, member_ids, started_again, taken_over
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement, TakenOver
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member, Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NOW, dynamic_member, fresh_pod, member, observation, pod, workload, world
 from tests.core.handover.stories import (

@@ -13,9 +13,9 @@ from slackwater.core.handover.foresight import LEAD_S
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
 from slackwater.core.handover.waiting import MADE_WITHIN_S, SHORTEST_WAIT_S, wait_or_end_the_wait
 from slackwater.core.world.handover import Handover, Undone
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from tests.core.factories import LONG_AGO, NAME, NOW, group
 from tests.core.handover.stories import ALT, HELD, NEW, OLD, A, begun_with, both, looked_at, shown
 

@@ -8,14 +8,27 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.standing import find_halted, find_standing
+from slackwater.core.members.standing import find_halted, find_standing, find_stood_before
 from slackwater.core.members.work import is_stalled
+from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, Unobserved
 from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, dynamic_member, folded, group, observation, owned_by, pod, tp, world
+from tests.core.factories import (
+    NOW,
+    dynamic_member,
+    folded,
+    group,
+    member,
+    members,
+    observation,
+    owned_by,
+    pod,
+    tp,
+    world,
+)
 from tests.core.members.returns import BEFORE_IT, STARTED, look, never_commits, one_stands, returned
 
 STANDS = (look(50), one_stands(40, 105, 100, 105), one_stands(0, 109, 100, 110))
@@ -66,6 +79,48 @@ def test_who_does_not_get_on_in_each_of_its_partitions(given: World, where: str 
     assert (where is None) is (hold is None)
     assert hold is None or (where or "") in hold.message
     assert not is_stalled(given, given.pods[1])
+
+
+FEWER: dict[str, Any] = {
+    "members": (member(0, assignment=owned_by(0) | {tp(2)}), member(1, "b", assignment=frozenset({tp(3)})), member(2))
+}
+"""After a rebalance pod 1 has one partition only."""
+HASTY = group(rollout={"rejoinTimeout": "39s", "stableFor": "2s"})
+GIVEN_ANOTHER = (look(9, end=141, **FEWER), look(5, end=142, **FEWER))
+IDLE = (BEFORE_IT, look(60), look(55, end=105), look(10, end=140), *GIVEN_ANOTHER)
+"""Pod 1 has committed nothing for 46 s up to the rebalance."""
+AT_WORK = (*IDLE[:3], look(30, 120, 130), look(10, 120, 140), *GIVEN_ANOTHER)
+STOOD_BEFORE_IT: list[tuple[str, World, frozenset[int], bool]] = [
+    ("it was idle for longer than it may be", returned(*IDLE, group=HASTY), frozenset(), True),
+    ("for less", returned(*IDLE), frozenset(), False),
+    ("it is known to be down again", returned(*IDLE, group=HASTY), frozenset({1}), False),
+    ("it got on before", returned(*AT_WORK, group=HASTY), frozenset(), False),
+    ("it gets on now", returned(*IDLE, look(0, 141, 143, **FEWER), group=HASTY), frozenset(), False),
+    (
+        "twice over, shortly one after the other",
+        returned(*IDLE, look(4, end=143), look(0, end=144), group=HASTY),
+        frozenset(),
+        True,
+    ),
+    (
+        "it got on between two rebalances",
+        returned(*IDLE, look(4, 142, 143, **FEWER), look(3, 142, 143), look(0, 142, 144), group=HASTY),
+        frozenset(),
+        False,
+    ),
+    ("it is not in the group", returned(*IDLE, look(0, members=members(0, 2)), group=HASTY), frozenset(), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "down", "holds"), [row[1:] for row in STOOD_BEFORE_IT], ids=[row[0] for row in STOOD_BEFORE_IT]
+)
+def test_a_rebalance_is_no_proof_of_life(given: World, down: frozenset[int], *, holds: bool) -> None:
+    hold = find_stood_before(given, down)
+    assert (hold is not None) is holds
+    assert hold is None or "payments-1" in hold.message
+    after_another = replace(given, memory=replace(given.memory, phase=RolloutPhase.PROGRESSING, step=Step(2, NOW - 62)))
+    assert first_refusal(after_another, down) == hold or not holds, "the gates do not ask it"
 
 
 MOVED = one_stands(80, 100, 100, 100)

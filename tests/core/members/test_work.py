@@ -137,10 +137,13 @@ GONE: dict[str, Any] = {"members": members(0, 2)}
 ALL_READ = (look(90, 900, 1000), look(80, 1000, 1000), look(70, 1000, 1000, **GONE))
 LEFT = (look(90, 80, 1000), look(80, 100, 1000), look(70, 100, 1000, **GONE))
 OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
+JUST_STARTED = (pod(0, NEW), pod(1, NEW, started_at=NOW - 2, ready_changed_at=NOW - 2), pod(2))
 STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     ("records came just before it", returned(*came_before(2)), (NOT_MOVING, NOW - 2)),
     ("they came just before it, and none since", returned(*came_before(3)), None),
-    ("they came long before it", returned(*came_before(2, 0.5)), None),
+    ("they came long before it", returned(*came_before(2, 0.5), pods=JUST_STARTED), None),
+    ("they came while the group took it in", returned(*came_before(2, 0.5)), (NOT_MOVING, NOW - 2)),
+    ("they came while the group took it in, and none since", returned(*came_before(3, 0.5)), None),
     ("nothing arrived", returned(BEFORE_IT, look(50), look(0)), None),
     ("it commits", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
     (

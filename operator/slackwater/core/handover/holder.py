@@ -21,8 +21,9 @@ from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.members.sessions import session_left_s
 from slackwater.core.rollout.gates import Down
 from slackwater.core.world.handover import Handover
-from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
+from slackwater.core.world.history import TAKEOVERS_KEPT
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 
 

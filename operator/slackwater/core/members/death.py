@@ -14,11 +14,11 @@ from dataclasses import replace
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S, certainly_before
 from slackwater.core.members.ownership import given, given_ordinal
 from slackwater.core.members.taken import came_from_elsewhere, gone_by
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import LastHolder
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 
 

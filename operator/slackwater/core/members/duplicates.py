@@ -8,8 +8,9 @@ from typing import Final
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.members.sharing import sharers_in_words
-from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
+from slackwater.core.world.history import TAKEOVERS_KEPT
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 
 DUPLICATE_FORGOTTEN_S: Final = 300.0

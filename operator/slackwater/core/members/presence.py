@@ -20,10 +20,10 @@ from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.sessions import session_left_s
 from slackwater.core.world.departures import Stay
 from slackwater.core.world.handover import Handover
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import GroupObservation, Member
 from slackwater.core.world.placing import stays_that_ended
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 
 EMPTY_FOR_S: Final = 10.0

@@ -10,7 +10,7 @@ from typing import Final
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import serves
-from slackwater.core.members.work import SELDOM_S, arrived, owned_by, owner_since, partitions_in_words
+from slackwater.core.members.work import SELDOM_S, arrived, find_stall, owned_by, owner_since, partitions_in_words
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import TopicPartition
 from slackwater.core.world.pods import Pod
@@ -41,6 +41,23 @@ def find_standing(world: World, pod: Pod) -> Hold | None:
     after = f" after {seconds(world.group.spec.rollout.stable_for_s)} (stableFor)" if is_first else " since it came"
     message = f"pod {pod.name}{', ' if is_first else ' '}{what} in {partitions_in_words(waiting)}{after}"
     return Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0)
+
+
+def find_stood_before(world: World, down: frozenset[int]) -> Hold | None:
+    """Why a pod may be one that does not consume, although it has had its partitions for a moment only.
+
+    It was known not to consume when the group gave it others, and has not got on since. It has `rejoinTimeout` again,
+    as after every rebalance; until then no pod that works goes before it.
+    """
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    for pod in world.wanted_pods:
+        if pod.ordinal in down or not serves(world, pod):
+            continue
+        seen = [world.history.members.get(member.instance_id or member.member_id) for member in world.members_of(pod)]
+        stood = any(sighting is not None and sighting.stood_s > timeout_s for sighting in seen)
+        if stood and (stall := find_stall(world, pod)) is not None:
+            return stall.hold
+    return None
 
 
 def find_halted(world: World, pod: Pod) -> tuple[TopicPartition, ...]:

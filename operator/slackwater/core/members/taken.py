@@ -17,9 +17,9 @@ from typing import Final
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.members.ownership import find_left_behind, given_ordinal
 from slackwater.core.members.sessions import longest_session_s
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 from slackwater.core.world.world import World
 
 LOOKS_APART_S: Final = 60.0

@@ -35,7 +35,7 @@ SELDOM_S: Final = 600.0
 NOTICED_WITHIN_S: Final = 300.0
 """The clients' default for `metadata.max.age.ms`: so much later they learn of partitions that a topic was given."""
 NEXT_WITHIN_S: Final = 3.0
-"""Where records came into a partition this shortly before a pod, one comes this shortly after it, as a rule."""
+"""Where records came into a partition this shortly before a pod, one comes this shortly after it owns it, as a rule."""
 MARKERS_AT_MOST: Final = 100
 """So many unread offsets may be no records at all, but what transactions leave at a partition's end (F20)."""
 _SETTLED: Final = (GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD)
@@ -68,7 +68,7 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
         return None
     waiting = [history.unread_since[partition] for partition in arrived(world, owned, since)]
     left = not waiting and any(_was_left_half_read(world, kafka, partition, since) for partition in owned)
-    soon = any(_is_about_to_come(world, partition, since) for partition in owned)
+    soon = any(_is_about_to_come(world, pod, partition, since) for partition in owned)
     if not kafka.commits or not (waiting or left or soon):
         return None  # the group keeps its offsets elsewhere, or there was nothing that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
@@ -93,10 +93,12 @@ def arrived(world: World, owned: Iterable[TopicPartition], since: float) -> list
     return [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
 
 
-def _is_about_to_come(world: World, partition: TopicPartition, since: float) -> bool:
-    """A record came into it shortly before the pod did, so that the next is waited for; with `stableFor: 0s`, too."""
+def _is_about_to_come(world: World, pod: Pod, partition: TopicPartition, since: float) -> bool:
+    """A record came into it shortly before the pod did, or while the group took it in, so that the next is waited for;
+    with `stableFor: 0s`, too."""
     came_at = world.history.end_moved_after.get(partition, 0.0)
-    return world.now - since < NEXT_WITHIN_S and since - NEXT_WITHIN_S <= came_at < since
+    pod_came_at = min(since, pod.started_at or pod.created_at)
+    return world.now - since < NEXT_WITHIN_S and pod_came_at - NEXT_WITHIN_S <= came_at < since
 
 
 def _was_left_half_read(world: World, kafka: GroupObservation, partition: TopicPartition, since: float) -> bool:

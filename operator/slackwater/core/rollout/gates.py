@@ -21,7 +21,7 @@ from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, strangers_in_words
 from slackwater.core.members.presence import Presence, consumes_unready, presence
 from slackwater.core.members.shortfall import lacks_members_for_good, members_in_words
-from slackwater.core.members.standing import find_standing
+from slackwater.core.members.standing import find_standing, find_stood_before
 from slackwater.core.members.subscriptions import forgotten_topics
 from slackwater.core.members.surplus import consumers_more, pods_beside, shares_its_address, what_to_correct
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
@@ -146,8 +146,8 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
 
 
 def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
-    """Gate 6: every partition is owned once, no pod of the version ends again and again, and the pod restarted last
-    works on its own again."""
+    """Gate 6: every partition is owned once, no pod of the version ends again and again, the pod restarted last works
+    on its own again, and nobody who was idle before the last rebalance may be so still."""
     if len(down) == world.replicas:
         return None
     owners = Counter(partition for member in kafka.members for partition in member.assignment)
@@ -160,7 +160,7 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
     if forgotten := forgotten_topics(world, kafka):
         message = f"no pod reads {listing(forgotten)} any more, which spec.topics names"
         return Hold(Reason.PARTITIONS_NOT_OWNED, message, SOON_S)
-    return _none_crashes(world, down) or _last_restarted_works(world, down)
+    return _none_crashes(world, down) or _last_restarted_works(world, down) or find_stood_before(world, down)
 
 
 def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:

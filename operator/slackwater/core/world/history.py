@@ -14,6 +14,7 @@ from slackwater.core.world.departures import Stay, with_departures, with_stays
 from slackwater.core.world.moves import moved_after
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.sighting import MemberSighting
 
 LONG_BEFORE_S: Final = 10.0
 """By more than clocks differ: one that came just before a process started, as it seems, may be that process's."""
@@ -27,50 +28,6 @@ BRIEFLY_S: Final = 10.0
 
 WAITS_KEPT: Final = 5
 """Enough that some are whole: the first may have begun before we looked, and a consumer that ends commits early."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemberSighting:
-    """The member that holds an instance id (or, for dynamic members, a member id), and since when we know it."""
-
-    member_id: str
-    since: float
-    """When the first look began that saw it. It may have come later, while that look was under way (`came_by`)."""
-    absent_at: float | None
-    """The last moment at which we saw it *not* there, or away; None when it was there at our first look: its age is
-    unknown."""
-    assignment: frozenset[TopicPartition] = frozenset()
-    assigned_since: float = 0.0
-    """When we first had seen it with this assignment: commits from before that may be another member's."""
-    found_waiting: Mapping[TopicPartition, float] | None = None
-    """Of its partitions, those whose records waited by then, and since when (`unread_since`); None: it had them at our
-    first look, and what was before is not known."""
-    takeovers: tuple[float, ...] = ()
-    """The last times at which we saw the instance id change hands, oldest first."""
-    taken_from: tuple[str, float | None, str] | None = None
-    """Who had its id and partitions in the look before, when that one was not there yet (`absent_at`), and where."""
-    there_by: float | None = None
-    """When the second look that saw it began: by then it was there for certain; None before that look."""
-    away: bool = False
-    """The newest look shows that it has left for a while (F12): who is back after that has joined again."""
-    away_since: float | None = None
-    """The first look that showed that; None while it is there, and where it was away at our first look."""
-    left_after: float | None = None
-    """The look before, which showed it there."""
-    places: tuple[str, ...] = ()
-    """By what its pod is known: its address; of a dynamic member its client id as well."""
-    first_look_ended_at: float | None = None
-    """None: at once."""
-
-    @property
-    def came_by(self) -> float:
-        """By then it had come: what a process that started later does is not its doing."""
-        return self.since if self.first_look_ended_at is None else self.first_look_ended_at
-
-    @property
-    def after_nobody(self) -> bool:
-        """The look before the first one that saw it showed nobody under its id; False where there was none before."""
-        return self.absent_at is not None and self.since not in self.takeovers
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +180,26 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
         if known.assignment != member.assignment:
             waiting = _waiting(history, member.assignment)
             known = replace(
-                known, assignment=member.assignment, assigned_since=observation.ended_at, found_waiting=waiting
+                known,
+                assignment=member.assignment,
+                assigned_since=observation.ended_at,
+                found_waiting=waiting,
+                stood_s=_stood_s(history, known, at),
             )
         sightings[key] = known
     return sightings
+
+
+def _stood_s(history: GroupHistory, known: MemberSighting, at: float) -> float:
+    """`MemberSighting.stood_s` of a member that has other partitions now: a rebalance is no proof of life. What was
+    committed since the look before may be the work of who has its partitions now."""
+    since = known.assigned_since
+    if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in known.assignment):
+        return 0.0
+    unread, moved_after = history.unread_since, history.end_moved_after
+    arrived = [p for p in known.assignment if p in unread and moved_after.get(p, 0.0) >= since]
+    begun = min((max(since, unread[partition]) for partition in arrived), default=at)
+    return max(known.stood_s, at - begun)
 
 
 def _first_sighting(
