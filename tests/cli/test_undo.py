@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -17,9 +18,9 @@ from slackwater.cli.errors import NoSuchRevision, NothingToDo
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.undoing.command import undo
 from slackwater.cli.undoing.template import merge_patch, own_part
-from slackwater.core.manifests.template import render_template
+from slackwater.core.manifests.template import Template, render_template
 from slackwater.core.world.broker import Bounds
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group, template
 from tests.cli.test_adopting import merged
@@ -51,9 +52,29 @@ class Cluster(FakeApi):
             raise Conflict("it has changed")
         return self._store(kind, merged(self.objects[place], change))
 
+    def asks_for(self, image: str, **memory: Any) -> None:
+        """People have applied another template; the operator remembers what it did, but for `memory`."""
+        self.group["spec"]["template"] = of_version(image)
+        self.group["status"] = {"rollout": write_memory(replace(read_memory(self.group["status"]), **memory))}
+
+    def keeps(self, number: int, rendered: Template) -> None:
+        """A ControllerRevision, made on that day."""
+        data = {"spec": {"template": {"$patch": "replace", **with_defaults(rendered.body, pulled=True)}}}
+        made_at = f"2025-11-{number:02}T12:00:00Z"
+        name, owner = f"payments-{number}", "uid-of-payments"
+        labels = {"labels": {"slackwater.dev/group": "payments"}}
+        self.add(
+            CONTROLLER_REVISION,
+            owned("ControllerRevision", name, name, owner, made_at, revision=number, data=data, metadata=labels),
+        )
+
+    @property
+    def group(self) -> Json:
+        return self.objects[CONSUMER_GROUP.name, *PLACE]
+
     @property
     def template(self) -> Json:
-        found: Json = self.objects[CONSUMER_GROUP.name, *PLACE]["spec"]["template"]
+        found: Json = self.group["spec"]["template"]
         return found
 
 
@@ -80,21 +101,14 @@ def with_defaults(body: Mapping[str, Any], *, pulled: bool = False) -> Json:
     return found
 
 
-def cluster_with(*images: str, failed: str = "", wanted: str = "") -> Cluster:
-    """Its revisions, the oldest first; the last image is wanted, or `wanted`."""
+def cluster_with(*images: str, failed: str = "", wanted: str = "", **more: Any) -> Cluster:
+    """Its revisions, the oldest first; the last image is wanted, or `wanted`. `more`: of each version's pods."""
     api, hashes = Cluster(), {}
     for number, image in enumerate(images, 1):
-        rendered = render_template(parse_consumer_group(manifest(of_version(image))), "b:9092", Profile.EAGER)
+        rendered = render_template(parse_consumer_group(manifest(of_version(image, **more))), "b:9092", Profile.EAGER)
         hashes[image] = rendered.hash
-        data = {"spec": {"template": {"$patch": "replace", **with_defaults(rendered.body, pulled=True)}}}
-        made_at = f"2025-11-{number:02}T12:00:00Z"
-        name, owner = f"payments-{number}", "uid-of-payments"
-        labels = {"labels": {"slackwater.dev/group": "payments"}}
-        api.add(
-            CONTROLLER_REVISION,
-            owned("ControllerRevision", name, name, owner, made_at, revision=number, data=data, metadata=labels),
-        )
-    group = manifest(of_version(wanted or images[-1]))
+        api.keeps(number, rendered)
+    group = manifest(of_version(wanted or images[-1], **more))
     memory = RolloutMemory(
         phase=RolloutPhase.COMPLETE, target_hash=hashes[wanted or images[-1]], failed_hash=hashes.get(failed, "")
     )
@@ -124,6 +138,70 @@ async def test_what_people_say_themselves_comes_back_though_it_is_a_default() ->
     await undone(api)
     assert api.template["spec"]["containers"][0]["imagePullPolicy"] == "IfNotPresent"
     assert "imagePullPolicy" not in api.template["spec"]["containers"][1]
+
+
+async def test_an_edit_of_which_no_pod_has_anything_yet_is_taken_back_whole() -> None:
+    """A single default that came along would make another version of it, and restart every pod for nothing."""
+    api = cluster_with("consumer:1", "consumer:2")
+    api.asks_for("consumer:3", phase=RolloutPhase.PROGRESSING, target_hash="of consumer:3")
+    await undone(api)
+    assert api.template == of_version("consumer:2")
+
+
+FULL: Final[Json] = {
+    "containers": [
+        {
+            "name": "consumer",
+            "image": "registry:5000/team/consumer",
+            "ports": [{"containerPort": 8080}],
+            "livenessProbe": {"httpGet": {"port": 8080}},
+            "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
+        },
+        {"name": "sidecar", "image": "sidecar@sha256:ab", "startupProbe": {"grpc": {"port": 9}}},
+    ],
+    "initContainers": [{"name": "first", "image": "first:latest"}],
+    "serviceAccountName": "consumer",
+    "nodeSelector": {"protocol": "TCP"},
+    "volumes": [
+        {"name": "config", "configMap": {"name": "config"}},
+        {"name": "token", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}},
+        {"name": "logs", "hostPath": {"path": "/var/log"}},
+    ],
+}
+
+
+def filled_in(pod: Json) -> Json:
+    """As an API server of Kubernetes 1.36 keeps it."""
+    found = deepcopy(pod)
+    probe = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+    consumer, sidecar = found["containers"]
+    consumer["ports"][0]["protocol"] = "TCP"
+    consumer["livenessProbe"] |= probe
+    consumer["livenessProbe"]["httpGet"] |= {"path": "/", "scheme": "HTTP"}
+    consumer["env"][0]["valueFrom"]["fieldRef"]["apiVersion"] = "v1"
+    sidecar["startupProbe"] |= probe
+    sidecar["startupProbe"]["grpc"]["service"] = ""
+    pulled = ("Always", "IfNotPresent", "Always")
+    for container, policy in zip((consumer, sidecar, *found["initContainers"]), pulled, strict=True):
+        terminated = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
+        container |= {"imagePullPolicy": policy, "resources": {}, **terminated}
+    config, token, logs = found["volumes"]
+    config["configMap"]["defaultMode"] = token["projected"]["defaultMode"] = 420
+    token["projected"]["sources"][0]["serviceAccountToken"]["expirationSeconds"] = 3600
+    logs["hostPath"]["type"] = ""
+    usual = {"restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler"}
+    of_pods = {"terminationGracePeriodSeconds": 30, "securityContext": {}, "serviceAccount": "consumer"}
+    return found | usual | of_pods
+
+
+def test_what_the_api_server_fills_in_is_left_out_wherever_it_stands() -> None:
+    group = parse_consumer_group(manifest(template()))
+    assert own_part({"spec": filled_in(FULL)}, group, template()) == {"spec": FULL}
+
+
+def test_what_people_say_themselves_stays_though_it_would_be_filled_in() -> None:
+    said = {"spec": filled_in(FULL)}
+    assert own_part(said, parse_consumer_group(manifest(template())), said) == said
 
 
 async def test_any_that_is_kept_can_be_asked_for() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, REJOINED, RESTARTED_AT, TEMPLATE_HASH
@@ -10,7 +10,7 @@ from slackwater.api.consumer_group import Membership
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.errors import NoSuchRevision
-from slackwater.cli.importing.template import cleaned
+from slackwater.cli.undoing.filled_in import same, without_filled_in
 from slackwater.core.manifests.client_settings import offered, settings
 from slackwater.core.world.profile import Profile
 
@@ -22,7 +22,7 @@ _OUR_ANNOTATIONS: Final = frozenset({PROTOCOL, TEMPLATE_HASH, RESTARTED_AT})
 def own_part(template: Json, group: ConsumerGroup, before: Json) -> dict[str, Any]:
     """Of a template that the operator has rendered, what people wrote. `before`: what they ask for now, which tells
     what is theirs where both could have written it. Raises NoSuchRevision."""
-    body = cleaned(template)
+    body = without_filled_in(template, before)
     metadata = {
         part: {key: value for key, value in found.items() if key not in ours}
         for part, ours in (("labels", {GROUP_LABEL}), ("annotations", _OUR_ANNOTATIONS))
@@ -54,15 +54,8 @@ def without_defaults(template: Any, before: Any, now: Any) -> Any:
             if key in before or key not in now or now[key] != value
         }
     if isinstance(template, list) and isinstance(before, list) and isinstance(now, list):
-        return [without_defaults(each, _same(each, before), _same(each, now)) for each in template]
+        return [without_defaults(each, same(each, at, before), same(each, at, now)) for at, each in enumerate(template)]
     return template
-
-
-def _same(item: Any, others: Sequence[Any]) -> Any:
-    """Of the same name; None: there is none, or items have no names."""
-    name = item.get("name") if isinstance(item, Mapping) else None
-    found = (each for each in others if isinstance(each, Mapping) and each.get("name") == name)
-    return next(found, None) if name is not None else None
 
 
 def _own_container(container: Json, group: ConsumerGroup, asked: Json) -> dict[str, Any]:
