@@ -13,14 +13,19 @@ from hypothesis import strategies as st
 
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, STATEFUL_SET
+from slackwater.adapters.cluster.snapshot import read_snapshot, to_world
+from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.errors import NoSuchRevision, NothingToDo
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.undoing.command import undo
 from slackwater.cli.undoing.template import merge_patch, own_part
-from slackwater.core.manifests.template import Template, render_template
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import Template, render_template, what_people_gave
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
+from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group, template
 from tests.cli.test_adopting import merged
@@ -57,6 +62,14 @@ class Cluster(FakeApi):
         self.group["spec"]["template"] = of_version(image)
         self.group["status"] = {"rollout": write_memory(replace(read_memory(self.group["status"]), **memory))}
 
+    async def remembers_what_was_given(self) -> None:
+        """As the operator notes it when it begins what is asked for now."""
+        snapshot = await read_snapshot(self, *PLACE)
+        assert snapshot is not None
+        world = to_world(snapshot, Unobserved(Reason.OBSERVATION_INCOMPLETE, "", 0.0), GroupHistory(), 0.0)
+        memory = replace(world.memory, target_given=what_people_gave(world))
+        self.group["status"] = {"rollout": write_memory(memory)}
+
     def keeps(self, number: int, rendered: Template) -> None:
         """A ControllerRevision, made on that day."""
         data = {"spec": {"template": {"$patch": "replace", **with_defaults(rendered.body, pulled=True)}}}
@@ -67,6 +80,14 @@ class Cluster(FakeApi):
             CONTROLLER_REVISION,
             owned("ControllerRevision", name, name, owner, made_at, revision=number, data=data, metadata=labels),
         )
+
+    def kept(self, revision: str) -> Json:
+        """Its pod template."""
+        found: Json = self.objects[CONTROLLER_REVISION.name, "shop", revision]["data"]["spec"]["template"]
+        return found
+
+    def hash_of(self, revision: str) -> str:
+        return str(self.kept(revision)["metadata"]["annotations"][TEMPLATE_HASH])
 
     @property
     def group(self) -> Json:
@@ -146,6 +167,76 @@ async def test_an_edit_of_which_no_pod_has_anything_yet_is_taken_back_whole() ->
     api.asks_for("consumer:3", phase=RolloutPhase.PROGRESSING, target_hash="of consumer:3")
     await undone(api)
     assert api.template == of_version("consumer:2")
+
+
+async def test_after_a_rollback_the_version_is_asked_for_that_runs() -> None:
+    """Kubernetes gives a version that comes back the next number: the one before the failed one would be older."""
+    api = cluster_with("consumer:1", "consumer:2", "consumer:3", failed="consumer:3")
+    api.asks_for("consumer:3", phase=RolloutPhase.ROLLED_BACK, last_good_revision="payments-2")
+    api.objects[CONTROLLER_REVISION.name, "shop", "payments-2"]["revision"] = 4
+    assert "that of revision 4 again (image consumer:2;" in await undone(api)
+    assert api.template == of_version("consumer:2")
+
+
+async def test_who_goes_back_once_more_does_not_come_to_what_had_failed() -> None:
+    api = cluster_with("consumer:1", "consumer:2", "consumer:3", failed="consumer:3")
+    failed = read_memory(api.group["status"]).failed_hash
+    memory = {"failed_hash": "", "given_up_before": failed, "target_hash": api.hash_of("payments-2")}
+    api.asks_for("consumer:2", phase=RolloutPhase.COMPLETE, **memory)
+    api.objects[CONTROLLER_REVISION.name, "shop", "payments-2"]["revision"] = 4
+    await undone(api)
+    assert api.template == of_version("consumer:1")
+
+
+@pytest.mark.parametrize("number", [None, 2])
+async def test_an_edit_that_no_operator_has_seen_is_what_is_taken_back(number: int | None) -> None:
+    """Or one that it refuses: what it rolled out last is the version before."""
+    api = cluster_with("consumer:1", "consumer:2")
+    await api.remembers_what_was_given()
+    api.asks_for("consumer:3")
+    await undone(api, number)
+    assert api.template == of_version("consumer:2")
+
+
+async def test_what_such_an_edit_has_left_out_comes_back() -> None:
+    api = cluster_with("consumer:1", "consumer:2", nodeSelector={"disk": "ssd"})
+    await api.remembers_what_was_given()
+    api.asks_for("consumer:2")
+    await undone(api)
+    assert api.template == of_version("consumer:2", nodeSelector={"disk": "ssd"})
+
+
+async def test_versions_of_the_same_template_are_passed_over() -> None:
+    """`restart`, other timeouts and each step to another protocol make such."""
+    api = cluster_with("consumer:1", "consumer:2")
+    api.keeps(3, render_template(parse_consumer_group(api.group), "b:9092", Profile.EAGER, restart="2026-11-30"))
+    api.asks_for("consumer:2", target_hash=api.hash_of("payments-3"))
+    await undone(api)
+    assert api.template == of_version("consumer:1")
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+async def test_what_a_policy_has_put_into_all_versions_stays_out(is_noted: bool) -> None:
+    """An operator before this one did not note what it was given: then it comes along, as nobody knows whose it is."""
+    api = cluster_with("consumer:1", "consumer:2")
+    for name in ("payments-1", "payments-2"):
+        api.kept(name)["spec"]["priorityClassName"] = "batch"
+    if is_noted:
+        await api.remembers_what_was_given()
+    await undone(api, 1)
+    assert api.template == of_version("consumer:1", **({} if is_noted else {"priorityClassName": "batch"}))
+
+
+async def test_with_what_a_policy_has_put_there_it_is_still_the_version_that_is_asked_for() -> None:
+    """Where a fleet gives defaults, what was noted is another thing than the group's own words."""
+    api = cluster_with("consumer:1", "consumer:2")
+    for name in ("payments-1", "payments-2"):
+        api.kept(name)["spec"]["priorityClassName"] = "batch"
+    api.group["status"]["observedGeneration"] = 1
+    assert "that of revision 1 again" in await undone(api)
+    api.asks_for("consumer:3")
+    api.group["status"]["observedGeneration"] = 1
+    assert "that of revision 2 again" in await undone(api)
 
 
 FULL: Final[Json] = {

@@ -204,7 +204,7 @@ def undo(
     to_revision: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="A number of `history`; without it, the newest earlier version that has not failed."
+            metavar="N", help="A number of `history`; without it, the newest with another template that has not failed."
         ),
     ] = None,
 ) -> None:

@@ -163,7 +163,7 @@ def _version(revision: Json, stateful_set: str, pods: int, container: str, memor
         pods=pods,
         wanted=bool(digest) and digest == memory.target_hash,
         last_good=name == memory.last_good_revision,
-        failed=bool(digest) and digest == memory.failed_hash,
+        failed=bool(digest) and digest in (memory.failed_hash, memory.given_up_before),
     )
 
 

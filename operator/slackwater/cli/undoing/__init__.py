@@ -1,6 +1,7 @@
 """Going back to a version that the cluster still keeps.
 
-command    which one, and the write
+command    the group as it is, and the write
+versions   which version, and in what it differs
 template   what people wrote of its template
 filled_in  what the API server fills in where a template says nothing
 """
