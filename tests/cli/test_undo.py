@@ -28,6 +28,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memor
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group, template
+from tests.cli.command import typed
 from tests.cli.test_adopting import merged
 from tests.cli.test_history import owned, stateful_set
 from tests.shell.fakes import FakeApi
@@ -237,6 +238,12 @@ async def test_with_what_a_policy_has_put_there_it_is_still_the_version_that_is_
     api.asks_for("consumer:3")
     api.group["status"]["observedGeneration"] = 1
     assert "that of revision 2 again" in await undone(api)
+
+
+def test_it_is_for_one_group_and_its_help_offers_no_more(capsys: pytest.CaptureFixture[str]) -> None:
+    offered = typed(capsys, "undo", "--help").out
+    assert [each for each in ("--selector", "--all", "[NAME]...") if each in offered] == []
+    assert "extra argument" in typed(capsys, "undo", "payments", "refunds").sentence
 
 
 FULL: Final[Json] = {

@@ -20,6 +20,7 @@ from slackwater.cli.errors import OptionMissing
 from slackwater.cli.options import (
     As,
     Context,
+    Name,
     Namespace,
     Output,
     Watch,
@@ -198,9 +199,10 @@ def pause(
     give(choice, "pause", one.pause(reason), timeout_s, yes)
 
 
-@of_groups
 def undo(
-    choice: Choice,
+    name: Name,
+    namespace: Namespace = None,
+    context: Context = None,
     to_revision: Annotated[
         int | None,
         typer.Option(
@@ -212,11 +214,10 @@ def undo(
 
     Other fields of the spec stay as they are, as with `kubectl rollout undo`.
     """
+    from slackwater.cli.reaching.choice import Choice
     from slackwater.cli.undoing.command import undo as order
 
-    if choice.one is None:
-        raise typer.BadParameter("undo is for one group: write one name")
-    give(choice, "undo", order(to_revision), 0.0, yes=True)
+    give(Choice(context, namespace, (name,)), "undo", order(to_revision), 0.0, yes=True)
 
 
 def giving_command(word: str, annotation: str, text: str) -> Callable[..., None]:
