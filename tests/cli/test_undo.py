@@ -337,20 +337,34 @@ async def test_where_other_fields_make_the_difference_nothing_is_written() -> No
         await undone(api, 1)
 
 
-async def test_somebody_who_changes_it_meanwhile_is_not_overwritten() -> None:
+def meanwhile(api: Cluster, times: int, **metadata: Any) -> None:
+    """So often the group changes before it is written."""
+    merge, left = api.merge, iter(range(times))
+
+    async def after_a_change(*what: Any, exact: bool = False) -> Any:
+        if next(left, None) is not None:
+            api.changed_by_somebody(CONSUMER_GROUP, PLACE, **metadata)  # type: ignore[arg-type]  # it has both parts
+        return await merge(*what, exact=exact)
+
+    api.merge = after_a_change  # type: ignore[method-assign,assignment]
+
+
+@pytest.mark.parametrize("changed", [{"generation": 2}, {"uid": "of another"}], ids=["edited", "made again"])
+async def test_somebody_who_changes_it_meanwhile_is_not_overwritten(changed: Json) -> None:
     api = cluster_with("consumer:1", "consumer:2")
-    list_all = api.list_all
-
-    async def and_an_edit(kind: Any, *where: Any) -> Any:
-        found = await list_all(kind, *where)
-        if kind is CONTROLLER_REVISION:
-            api.changed_by_somebody(CONSUMER_GROUP, PLACE, generation=2)  # type: ignore[arg-type]  # it has both parts
-        return found
-
-    api.list_all = and_an_edit  # type: ignore[method-assign,assignment]
-    with pytest.raises(Conflict):
+    meanwhile(api, 1, **changed)
+    with pytest.raises(Conflict, match="somebody has just changed ConsumerGroup payments: see what it asks for now"):
         await undone(api)
     assert api.template == of_version("consumer:2")
+
+
+async def test_an_operator_that_writes_its_status_meanwhile_stands_in_nobodys_way() -> None:
+    api = cluster_with("consumer:1", "consumer:2")
+    meanwhile(api, 3)
+    assert "that of revision 1 again" in await undone(api)
+    meanwhile(api, 1000)
+    with pytest.raises(Conflict, match="ConsumerGroup payments changes all the time: try again"):
+        await undone(api, 2)
 
 
 @pytest.mark.parametrize("body", RICH.values(), ids=RICH)
