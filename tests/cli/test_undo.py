@@ -397,6 +397,17 @@ def test_a_container_of_another_name_is_said_to_need_more() -> None:
         own_part(renamed, parse_consumer_group(manifest(template())), template())
 
 
+def test_variables_of_another_prefix_are_said_to_need_more() -> None:
+    """They would stand in spec.template as if people had written them, with the brokers and timeouts of then."""
+    then, now = (
+        parse_consumer_group(manifest(template(), client={"library": "Java", "envPrefix": each}))
+        for each in ("KAFKA_", "SPRING_")
+    )
+    rendered = render_template(then, "broker:9092", Profile.EAGER)
+    with pytest.raises(NoSuchRevision, match=r"did not begin with SPRING_ in that version, so client\.envPrefix has"):
+        own_part(rendered.body, now, template())
+
+
 _JSON = st.recursive(
     st.integers() | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),

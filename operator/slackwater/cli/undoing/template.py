@@ -34,14 +34,27 @@ def own_part(template: Json, group: ConsumerGroup, before: Json) -> dict[str, An
         del spec["enableServiceLinks"]
     gates = [gate for gate in spec.pop("readinessGates", ()) if gate.get("conditionType") != REJOINED]
     spec |= {"readinessGates": gates} if gates else {}
+    _check_client(template, group)
     spec["containers"] = [_own_container(each, group, asked) for each in spec["containers"]]
+    return ({"metadata": metadata} if metadata else {}) | {"spec": spec}
+
+
+def _check_client(template: Json, group: ConsumerGroup) -> None:
+    """Raises NoSuchRevision where `spec.client` tells another consumer from that version's."""
     name = group.spec.consumer_container.name
-    if all(each["name"] != name for each in spec["containers"]):
+    consumer: Json | None = next((each for each in template["spec"]["containers"] if each["name"] == name), None)
+    if consumer is None:
         raise NoSuchRevision(
             f"the consumer's container was not called {name} in that version, so client.container has to go back with"
             " it: apply the manifest of then"
         )
-    return ({"metadata": metadata} if metadata else {}) | {"spec": spec}
+    is_ours = TEMPLATE_HASH in ((template.get("metadata") or {}).get("annotations") or {})
+    prefix, given = group.spec.client.env_prefix, {each["name"] for each in consumer.get("env") or ()}
+    if is_ours and OwnedSetting.BOOTSTRAP_SERVERS.variable(prefix) not in given:
+        raise NoSuchRevision(
+            f"the consumer's variables did not begin with {prefix} in that version, so client.envPrefix has to go back"
+            " with it: apply the manifest of then"
+        )
 
 
 def without_defaults(template: Any, before: Any, now: Any) -> Any:
