@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import read_snapshot, to_world
-from slackwater.api.annotations import TEMPLATE_HASH
+from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.errors import NoSuchRevision, NothingToDo
 from slackwater.cli.reaching.choice import Place
@@ -152,6 +152,12 @@ async def test_the_version_before_is_asked_for_again() -> None:
     )
     assert api.template == of_version("consumer:1")
     assert api.writes() == ["merge ConsumerGroup"]
+
+
+async def test_of_a_paused_group_it_is_said_what_it_waits_for() -> None:
+    api = cluster_with("consumer:1", "consumer:2")
+    api.group["metadata"]["annotations"] = {PAUSE: "Black Friday"}
+    assert ", and is rolled out once you resume it; what" in await undone(api)
 
 
 async def test_what_people_say_themselves_comes_back_though_it_is_a_default() -> None:

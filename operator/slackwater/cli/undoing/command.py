@@ -15,7 +15,7 @@ from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION
 from slackwater.adapters.cluster.snapshot import to_world
 from slackwater.adapters.cluster.translation import revision_template
-from slackwater.api.annotations import GROUP_LABEL
+from slackwater.api.annotations import GROUP_LABEL, PAUSE
 from slackwater.cli.errors import NothingToDo
 from slackwater.cli.giving.one import Order
 from slackwater.cli.pictures.history import Version, versions_of
@@ -46,10 +46,14 @@ def undo(number: int | None) -> Order:
         await _write(api, group, {"spec": body})
         return (
             f"{place.name}: spec.template is that of revision {version.revision} again ({_in_words(version, differs)}),"
-            " and is rolled out; what a GitOps tool keeps elsewhere is to go back there, too"
+            f" and is rolled out{_when(group)}; what a GitOps tool keeps elsewhere is to go back there, too"
         )
 
     return order
+
+
+def _when(group: Json) -> str:
+    return " once you resume it" if PAUSE in (group["metadata"].get("annotations") or {}) else ""
 
 
 async def _write(api: KubernetesApi, group: Json, change: Json) -> None:
