@@ -324,6 +324,21 @@ def test_a_kubeconfig_that_cannot_be_used(
     assert expected in typed(capsys, "status", "payments").sentence
 
 
+@pytest.mark.parametrize("words", [("--kubeconfig", "/of/the/line"), ()], ids=["on the line", "in the environment"])
+def test_a_kubeconfig_that_somebody_names_counts_in_a_pod_as_well(
+    words: tuple[str, ...], capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job of a pipeline is a pod, of another cluster than the one that it is about."""
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "1")
+    monkeypatch.setenv("KUBECONFIG", "" if words else "/of/the/environment")
+    named = words[-1] if words else "/of/the/environment"
+    for command in (("list",), ("abort", "payments"), ("list", "-n", "shop")):
+        assert f"there is no file {named}" in typed(capsys, *command, *words).sentence
+    monkeypatch.setenv("KUBECONFIG", "")
+    assert "Service token file does not exist" in typed(capsys, "list").sentence
+
+
 KUBECONFIG = """
 current-context: home
 contexts: [{name: home, context: {cluster: c, user: u, namespace: shop}}]

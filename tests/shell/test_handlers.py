@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import kopf
@@ -14,6 +15,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, 
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.kept import CutSpec
 from slackwater.ports import Kind
+from slackwater.shell import handlers
 from slackwater.shell.handlers import API_AGAIN_S, REFUSED_AGAIN_S, configured, registered
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
@@ -73,8 +75,8 @@ async def test_kopf_keeps_no_more_of_an_object_than_we() -> None:
     large["spec"]["template"]["unknown"] = [{} for _ in range(30_000)]
     large["metadata"]["managedFields"] = [{"manager": "kubectl"}]
     event: Any = {"type": "MODIFIED", "object": large}
-    handlers: Any = stage.registry._watching.get_all_handlers()
-    await next(h for h in handlers if h.id == CONSUMER_GROUP.plural).fn(event=event)
+    watching: Any = stage.registry._watching.get_all_handlers()
+    await next(h for h in watching if h.id == CONSUMER_GROUP.plural).fn(event=event)
     assert len(json.dumps(event)) < 2_000
     kept = stage.store.get(CONSUMER_GROUP, KEY)
     assert kept is not None
@@ -92,8 +94,8 @@ async def test_what_kopf_lists_is_taken_in_and_listed_again() -> None:
 
 def test_every_kind_is_watched_and_objects_of_others_are_left_on_the_server() -> None:
     stage = Stage()
-    handlers: Any = stage.registry._watching.get_all_handlers()
-    assert {handler.id for handler in handlers} == {kind.plural for kind in WATCHED}
+    watching: Any = stage.registry._watching.get_all_handlers()
+    assert {handler.id for handler in watching} == {kind.plural for kind in WATCHED}
     selectors: Any = configured(of_some_namespaces=False).watching.label_selectors
     assert {selector.any_name for selector in selectors} == {kind.plural for kind in LABELLED}
     assert set(selectors.values()) == {GROUP_LABEL}
@@ -123,6 +125,29 @@ def test_kopf_copies_no_object_for_diffs_that_nobody_asks_for() -> None:
     patch = kopf.Patch()
     storage.store(body=body, patch=patch, essence=storage.build(body=body))
     assert dict(patch) == {}
+
+
+@pytest.mark.parametrize(("named", "server"), [("", "https://10.0.0.1:443"), ("config", "https://elsewhere")])
+async def test_kopf_watches_the_cluster_that_we_ask(
+    named: str, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pod, the service account's; where somebody names a kubeconfig, the one in that."""
+    config = {
+        "current-context": "here",
+        "contexts": [{"name": "here", "context": {"cluster": "it", "user": "me"}}],
+        "clusters": [{"name": "it", "cluster": {"server": "https://elsewhere"}}],
+        "users": [{"name": "me", "user": {"token": "secret"}}],
+    }
+    (tmp_path / "config").write_text(json.dumps(config))
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.delenv("KUBERNETES_SERVICE_PORT", raising=False)
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / named) if named else "")
+    in_a_pod = kopf.ConnectionInfo(server="https://kubernetes.default.svc", token="t")
+    monkeypatch.setattr(kopf, "login_with_service_account", lambda **_: in_a_pod)
+    monkeypatch.setattr(handlers, "lean_session", lambda found: found)
+    registry: Any = Stage().registry
+    (login,) = (each for each in registry._activities.get_all_handlers() if "login" in each.id)
+    assert (await login.fn(settings=kopf.OperatorSettings())).server == server
 
 
 def test_where_one_of_some_namespaces_is_refused_the_others_are_watched_on() -> None:

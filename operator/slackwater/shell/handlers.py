@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 import kopf
 
+from slackwater.adapters.cluster.credentials import is_from_a_pod
 from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.lists import LISTED_AT_ONCE
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
@@ -67,9 +68,10 @@ def registered(
 
 
 def _service_account(environment: Mapping[str, str], **arguments: Any) -> kopf.ConnectionInfo | None:
-    """As kopf does it, but by the address that every pod is told: kopf takes the name, and without a cluster DNS, or
-    while that is down, the operator would see nothing."""
-    found = kopf.login_with_service_account(**arguments)
+    """As kopf does it, but where our own client does it, so that both ask one API server; and by the address that every
+    pod is told: kopf takes the name, and without a cluster DNS, or while that is down, the operator would see
+    nothing."""
+    found = kopf.login_with_service_account(**arguments) if is_from_a_pod() else None
     host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT", "443")
     if found is None or not host:
         return found

@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 import aiohttp
 from kubernetes.aio import client, config
 
+from slackwater.adapters.cluster.credentials import is_from_a_pod
 from slackwater.adapters.cluster.errors import (
     ClusterFailed,
     ClusterRefused,
@@ -84,10 +85,11 @@ class KubernetesApi:
 
     @classmethod
     async def connect(cls, context: str | None = None) -> Self:
-        """In a pod by its service account, elsewhere by kubeconfig. Raises ClusterRefused when there is neither."""
+        """In a pod by its service account, elsewhere, or where one is named, by kubeconfig. Raises ClusterRefused when
+        there is neither."""
         configuration = client.Configuration()
         try:
-            if context is None and config.incluster_config.SERVICE_HOST_ENV_NAME in os.environ:
+            if is_from_a_pod(context):
                 config.load_incluster_config(client_configuration=configuration)
             else:
                 # The package looks at KUBECONFIG once for all, and takes an empty one for a file.

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.credentials import is_from_a_pod
 from slackwater.adapters.cluster.errors import (
     ClusterFailed,
     ClusterRefused,
@@ -20,7 +21,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, NAMESPACE
 from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot
 from slackwater.api.annotations import API_VERSION
 from slackwater.cli.errors import NoSuchGroup, NoSuchNamespace, NotInstalled
-from slackwater.cli.reaching.kubeconfig import is_from_a_pod, read_kubeconfig
+from slackwater.cli.reaching.kubeconfig import read_kubeconfig
 from slackwater.core.decision.words import listing
 from slackwater.ports import Kind
 

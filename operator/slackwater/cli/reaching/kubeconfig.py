@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import yaml
 
+from slackwater.adapters.cluster.credentials import is_from_a_pod
 from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.core.decision.words import listing
 
-_IN_A_POD: Final = "KUBERNETES_SERVICE_HOST"
 _OWN_NAMESPACE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -49,11 +49,6 @@ class Kubeconfig:
 
     def _there(self) -> str:
         return f"there are {listing(sorted(self.contexts))}" if self.contexts else "there is none at all"
-
-
-def is_from_a_pod(context: str | None) -> bool:
-    """Whether the pod's own service account counts, and no kubeconfig."""
-    return context is None and _IN_A_POD in os.environ
 
 
 def namespace_of(context: str | None) -> str:
