@@ -95,3 +95,21 @@ def test_a_kubeconfig_is_the_one_that_is_named(
 
 def test_a_kubeconfig_that_is_left_out_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--kubeconfig needs a value: write it after it" in typed(capsys, "list", "--kubeconfig").sentence
+
+
+@pytest.mark.parametrize(
+    ("words", "usual"),
+    [
+        (("--kubeconfig", ""), "an empty --kubeconfig would be the usual one: write the path of a file"),
+        (("--kubeconfig=",), "an empty --kubeconfig would be the usual one"),
+        (("--context", ""), "an empty context would be the current one: write its name, or leave --context out"),
+        (("--context", " "), "an empty context would be the current one"),
+    ],
+)
+def test_nothing_is_not_taken_for_the_usual_cluster(
+    words: tuple[str, ...], usual: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script's variable that is not set: what it says is not for whatever cluster the file at home is of."""
+    monkeypatch.setenv("KUBECONFIG", "/of/the/environment")
+    done = typed(capsys, "abort", "payments", *words)
+    assert (done.code, usual in done.sentence) == (2, True)

@@ -107,6 +107,8 @@ def slackwater(
     if debug:
         os.environ[edge.DEBUG_VARIABLE] = "1"
     if kubeconfig is not None:
+        if not kubeconfig.strip():
+            raise typer.BadParameter("an empty --kubeconfig would be the usual one: write the path of a file")
         os.environ["KUBECONFIG"] = kubeconfig
     if says_version:
         say(_version())

@@ -35,6 +35,13 @@ def parse_name(text: str) -> str:
     return text
 
 
+def parse_context(text: str) -> str:
+    """Nothing would choose the current one, as an empty variable of a script."""
+    if not text.strip():
+        raise typer.BadParameter("an empty context would be the current one: write its name, or leave --context out")
+    return text
+
+
 def parse_selector(text: str) -> str:
     """Labels, which the API server judges; but nothing would choose everything, as an empty variable of a script."""
     if not text.strip():
@@ -61,7 +68,10 @@ Namespace = Annotated[
     ),
 ]
 Context = Annotated[
-    str | None, typer.Option(metavar="NAME", help="A context of the kubeconfig; the current one when not given.")
+    str | None,
+    typer.Option(
+        metavar="NAME", parser=parse_context, help="A context of the kubeconfig; the current one when not given."
+    ),
 ]
 As = Annotated[Output, typer.Option("--output", "-o", help="table for people, json or yaml for programs.")]
 For = Annotated[
