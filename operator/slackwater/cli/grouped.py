@@ -41,7 +41,7 @@ class Grouped(Whole):
     """A command without a place would not be shown: a test holds the table to all that there are."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, anywhere(args))
+        return super().parse_args(ctx, args if _is_half_typed(ctx, args) else anywhere(args))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
@@ -53,6 +53,11 @@ class Grouped(Whole):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, names in GROUPS.items():
             self._section(formatter, title, names)
+
+
+def _is_half_typed(ctx: Any, args: Sequence[str]) -> bool:
+    """A shell asks how the line goes on whose last option has no value yet."""
+    return bool(ctx.resilient_parsing and args and _ANYWHERE.get(args[-1]))
 
 
 def anywhere(args: Sequence[str]) -> list[str]:
