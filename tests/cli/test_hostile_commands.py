@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -209,3 +211,38 @@ def test_each_command_is_among_them() -> None:
         each for each in commands(command_line()) if not any(each == t or t.startswith(f"{each} ") for t in there)
     ]
     assert set(lacking) == ELSEWHERE
+
+
+class Refusing(ApiServer):
+    """Whatever is asked, in the words of whoever stands between: a proxy, an admission webhook."""
+
+    def answer(self, method: str, path: str, body: Json) -> tuple[int, Json]:
+        return 400, {"message": EVIL}
+
+
+DEBUGGED: Final = """
+import logging, os, sys
+from slackwater.cli.main import main
+sys.argv = ["slackwater", "--debug", "list"]
+try:
+    main()
+finally:
+    logging.getLogger("a.library").debug(os.environ["EVIL"])
+"""
+
+
+def test_what_debug_shows_steers_no_terminal(tmp_path: Path) -> None:
+    """The traceback has the sentence of the error, and libraries log what they were answered."""
+    with served(Refusing({})) as server:
+        environment = {"KUBECONFIG": str(kubeconfig(tmp_path / "config", server)), "EVIL": EVIL}
+        said = subprocess.run(
+            [sys.executable, "-c", DEBUGGED],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stderr
+    assert "Traceback (most recent call last):" in said
+    assert "DEBUG:a.library:" in said
+    assert len(ESCAPED.findall(said)) > 2
+    assert not STEERS.search(said)

@@ -20,7 +20,8 @@ from typer.exceptions import TyperException
 from slackwater.api.errors import InvalidSpec, SlackwaterError
 from slackwater.api.sentences import remedy
 from slackwater.cli.errors import NotReached
-from slackwater.terminal import one_line
+from slackwater.core.decision.words import harmless
+from slackwater.terminal import one_line, say
 
 DEBUG_VARIABLE: Final = "SLACKWATER_DEBUG"
 INTERRUPTED: Final = 130
@@ -58,10 +59,19 @@ def debugging() -> bool:
 
 def set_up_logging() -> None:
     """Libraries say nothing, unless one is looking for a mistake: what they have to say comes back as an error."""
-    if debugging():
-        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
-    else:
+    if not debugging():
         logging.getLogger().addHandler(logging.NullHandler())
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Harmless(logging.BASIC_FORMAT))
+    logging.basicConfig(level=logging.DEBUG, handlers=[handler])
+
+
+class _Harmless(logging.Formatter):
+    """What libraries log is other people's text as well."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return harmless(super().format(record))
 
 
 def usage_sentence(error: TyperException) -> str:
@@ -90,7 +100,7 @@ def invalid_sentence(error: InvalidSpec) -> str:
 
 def _complain(sentence: str, error: BaseException, code: int) -> int:
     if debugging():
-        traceback.print_exception(error)
+        say("".join(traceback.format_exception(error)).rstrip("\n"), err=True)
     line = one_line(sentence)
     sys.stderr.write(f"Error: {line}{'' if line.endswith(('.', '?', '!')) else '.'}\n")
     return code
