@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, STATEFUL_SET
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
+from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.cli.errors import CannotBeReleased, NotTakenUp
 from slackwater.cli.giving.release import release
 from slackwater.cli.reaching.choice import Place
@@ -64,6 +65,17 @@ def cluster() -> Cluster:
     return api
 
 
+def add_pods(api: Cluster, *revisions: str) -> None:
+    """Of StatefulSet payments, made of these, beside one of somebody else."""
+    owners = {"payments": "uid-of-payments", "payments-alt": "uid-of-another"}
+    for name, uid in owners.items():
+        for ordinal, revision in enumerate(revisions if name == "payments" else ["other"]):
+            labels = {"slackwater.dev/group": "payments", REVISION_LABEL: revision}
+            pod = f"{name}-{ordinal}"
+            metadata = {"name": pod, "namespace": "shop", "uid": pod, "resourceVersion": "1", "labels": labels}
+            api.add(POD, {"metadata": {**metadata, "ownerReferences": [{**OWNER, "uid": uid}]}})
+
+
 def add_set(api: Cluster, name: str) -> Json:
     metadata = {"name": name, "namespace": "shop", "uid": f"uid-of-{name}", "generation": 1, "resourceVersion": "1"}
     owned = {**metadata, "ownerReferences": [{**OWNER, "uid": "u"}], "labels": {"slackwater.dev/group": "payments"}}
@@ -90,6 +102,28 @@ async def test_not_in_the_middle_of_a_rollout(cluster: Cluster, phase: RolloutPh
     with pytest.raises(CannotBeReleased, match=r"rollout of ConsumerGroup payments is under way.* with abort"):
         await given_back(cluster)
     assert cluster.writes() == []
+
+
+@pytest.mark.parametrize("phase", [RolloutPhase.FAILED, RolloutPhase.COMPLETE], ids=str)
+@pytest.mark.parametrize("revisions", [("v1", "v1", "v2"), ("v1", "v1", "v1")], ids=["two of three", "all"])
+async def test_not_with_pods_of_another_version(
+    cluster: Cluster, phase: RolloutPhase, revisions: tuple[str, ...]
+) -> None:
+    """A rollout that has failed stands still in the middle; the StatefulSet would make the one as well as the other."""
+    cluster.group(phase=phase, target_hash="b", failed_hash="b" if phase is RolloutPhase.FAILED else "")
+    cluster.objects[STATEFUL_SET.name, "shop", "payments"]["status"] = {"updateRevision": "v2"}
+    add_pods(cluster, *revisions)
+    with pytest.raises(CannotBeReleased, match=r"pods of two versions would stay \(payments-0, .*abort payments"):
+        await given_back(cluster)
+    assert cluster.writes() == []
+
+
+@pytest.mark.parametrize("phase", [RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK, RolloutPhase.NONE], ids=str)
+async def test_whose_pods_are_all_of_one_version_goes(cluster: Cluster, phase: RolloutPhase) -> None:
+    cluster.group(phase=phase, target_hash="b")
+    cluster.objects[STATEFUL_SET.name, "shop", "payments"]["status"] = {"updateRevision": "v2"}
+    add_pods(cluster, "v2", "v2", "v2")
+    assert "is yours again" in await given_back(cluster)
 
 
 def _with_two_sets(api: Cluster) -> None:

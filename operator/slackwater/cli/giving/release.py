@@ -15,11 +15,11 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import Snapshot
-from slackwater.adapters.cluster.translation import controller_uid
+from slackwater.adapters.cluster.translation import REVISION_LABEL, controller_uid
 from slackwater.cli.errors import CannotBeReleased, NotTakenUp
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import read_group
-from slackwater.core.decision.words import count, seconds
+from slackwater.core.decision.words import count, listing, seconds
 from slackwater.core.world.memory import read_memory
 
 Json = Mapping[str, Any]
@@ -71,12 +71,28 @@ def the_one_that_stays(snapshot: Snapshot) -> Json:
             f"a rollout of ConsumerGroup {name} is under way, and pods of two versions would stay: wait for it with"
             f" kubectl slackwater status {where} --wait, or go back first with abort"
         )
+    _check_one_version(snapshot, theirs[0])
     if (called := theirs[0]["metadata"]["name"]) != name:
         raise CannotBeReleased(
             f"the StatefulSet is called {called} after a warm handover, and nothing could adopt it again: roll out"
             f" once more with kubectl slackwater restart {where}, then release it"
         )
     return theirs[0]
+
+
+def _check_one_version(snapshot: Snapshot, workload: Json) -> None:
+    """A rollout that has failed stands still, with pods of both. Raises CannotBeReleased."""
+    metadata, newest = snapshot.group["metadata"], (workload.get("status") or {}).get("updateRevision")
+    mine = [each["metadata"] for each in snapshot.pods if controller_uid(each) == workload["metadata"]["uid"]]
+    made_of = {each["name"]: (each.get("labels") or {}).get(REVISION_LABEL) for each in mine}
+    versions = {*made_of.values()} | ({newest} if newest and mine else set())
+    if len(versions) <= 1:
+        return
+    left = listing(sorted(name for name, version in made_of.items() if version != newest))
+    raise CannotBeReleased(
+        f"pods of two versions would stay ({left} not of the newest): wait until they are replaced, or go back first"
+        f" with kubectl slackwater abort {metadata['name']} -n {metadata['namespace']}"
+    )
 
 
 def _with_its_pods(workload: Json) -> str:
