@@ -143,6 +143,11 @@ def _never_adopted(api: Cluster) -> None:
     add_set(api, "payments")["metadata"]["ownerReferences"] = []
 
 
+def _with_our_gate(api: Cluster) -> None:
+    gates = [{"conditionType": "example.com/warm"}, {"conditionType": "slackwater.dev/rejoined"}]
+    api.objects[STATEFUL_SET.name, "shop", "payments"]["spec"]["template"] = {"spec": {"readinessGates": gates}}
+
+
 def _edited(api: Cluster) -> None:
     api.changed_by_somebody(CONSUMER_GROUP, PLACE, generation=2)  # type: ignore[arg-type]  # it has both parts
 
@@ -156,6 +161,7 @@ REFUSED: Mapping[str, tuple[Any, str]] = {
     "the other name": (_handed_over, r"called payments-alt after a warm handover.*slackwater restart payments -n shop"),
     "none": (_without_a_set, "no StatefulSet that could stay: kubectl delete cg payments -n shop removes it"),
     "somebody's": (_never_adopted, "no StatefulSet that could stay"),
+    "our readiness gate": (_with_our_gate, r"only the operator opens.*set spec\.readinessGate to false, and release"),
     "an edit that nobody has seen": (_edited, "the operator has yet to look at the last change"),
     "a deletion": (_being_deleted, "is being deleted already"),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
@@ -16,6 +16,7 @@ from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import Snapshot
 from slackwater.adapters.cluster.translation import REVISION_LABEL, controller_uid
+from slackwater.api.annotations import REJOINED
 from slackwater.cli.errors import CannotBeReleased, NotTakenUp
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import read_group
@@ -72,12 +73,23 @@ def the_one_that_stays(snapshot: Snapshot) -> Json:
             f" kubectl slackwater status {where} --wait, or go back first with abort"
         )
     _check_one_version(snapshot, theirs[0])
+    _check_gates(theirs[0])
     if (called := theirs[0]["metadata"]["name"]) != name:
         raise CannotBeReleased(
             f"the StatefulSet is called {called} after a warm handover, and nothing could adopt it again: roll out"
             f" once more with kubectl slackwater restart {where}, then release it"
         )
     return theirs[0]
+
+
+def _check_gates(workload: Json) -> None:
+    """Raises CannotBeReleased."""
+    gates: Sequence[Json] = (workload["spec"]["template"].get("spec") or {}).get("readinessGates") or ()
+    if any(each.get("conditionType") == REJOINED for each in gates):
+        raise CannotBeReleased(
+            f"its pods have the readiness gate {REJOINED}, which only the operator opens: none that starts later would"
+            " be Ready; set spec.readinessGate to false, and release it once that is rolled out"
+        )
 
 
 def _check_one_version(snapshot: Snapshot, workload: Json) -> None:
