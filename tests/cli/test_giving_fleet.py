@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable, Conflict, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, NAMESPACE
 from slackwater.api.annotations import RESUME
+from slackwater.api.consumer_fleet import ConsumerFleetSpec, Override
 from slackwater.api.errors import InvalidSpec
+from slackwater.api.label_selector import LabelSelector
 from slackwater.cli.errors import NoSuchFleet, NothingToDo, NotTakenUp
 from slackwater.cli.giving import fleet as giving
 from slackwater.cli.looking import fleets as looking
 from slackwater.cli.pictures.fleet import FleetLook
 from slackwater.cli.reaching.choice import Place
+from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.forecast import Question, forecast
+from slackwater.core.fleet.times import Scope, gates_of
 from tests.cli.command import typed
 from tests.cli.fleets import STATUS, fleet_object, groups
 from tests.shell.fakes import FakeApi
@@ -137,6 +143,38 @@ async def test_it_is_opened_for_a_while_in_its_own_time_and_in_the_end_closes_by
     assert 7200 <= lasts.total_seconds() <= 7260 + OBEDIENT
     assert override == {"until": override["until"], "reason": "INC-4711"}
     assert said.startswith(f"platform: open until {override['until']} (Europe/Berlin), whatever windows, freezes and")
+
+
+@pytest.mark.parametrize(
+    ("now", "until"),
+    [
+        ("2026-11-24T12:00:31+01:00", "2026-11-25T12:00"),
+        ("2026-11-24T12:00:00+01:00", "2026-11-25T11:59"),
+        ("2026-10-24T02:30:31+02:00", "2026-10-25T01:59"),
+    ],
+    ids=["in the middle of a minute", "at its beginning", "where its end comes twice"],
+)
+def test_a_whole_day_is_not_longer_than_the_operator_accepts(now: str, until: str) -> None:
+    """It would not accept the fleet, and nothing would begin, until the rest is short enough."""
+    assert giving.local_until(datetime.fromisoformat(now).timestamp(), 24 * 3600, "Europe/Berlin") == until
+
+
+@given(
+    into_the_year_s=st.floats(0, 366 * 24 * 3600),
+    duration_s=st.floats(1, 24 * 3600),
+    zone=st.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC"]),
+)
+def test_however_long_it_is_opened_the_operator_accepts_it(
+    into_the_year_s: float, duration_s: float, zone: str
+) -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC).timestamp() + into_the_year_s
+    until = giving.local_until(at, duration_s, zone)
+    override = Override(until=until, reason="x")
+    spec = ConsumerFleetSpec(explicit_selector=LabelSelector(), time_zone=zone, override=override)
+    gates = gates_of(Fleet("slackwater", "platform", spec), Scope(), at)
+    assert gates.refused is None
+    assert gates.override_until is not None
+    assert gates.override_until - at >= min(duration_s, 24 * 3600 - 3600 - 90)
 
 
 async def test_without_a_zone_of_its_own_it_is_opened_in_utc(reach: Reach) -> None:

@@ -20,6 +20,7 @@ from slackwater.cli.giving.written import write
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.fleets import read_fleet
+from slackwater.core.fleet.times import LONGEST_OVERRIDE_S
 
 Json = Mapping[str, Any]
 Told = Callable[[KubernetesApi, Json, float], Awaitable[str]]
@@ -27,6 +28,8 @@ Told = Callable[[KubernetesApi, Json, float], Awaitable[str]]
 
 _UTC: Final = "UTC"
 _MINUTE_S: Final = 60
+_CLOCKS_DIFFER_S: Final = 30.0
+"""The operator's clock may be behind this one."""
 
 
 async def tell(context: str | None, place: Place, told: Told, timeout_s: float) -> str:
@@ -73,7 +76,7 @@ def let_through(duration_s: float, reason: str) -> Told:
     async def told(api: KubernetesApi, fleet: Json, timeout_s: float) -> str:
         name, spec = fleet["metadata"]["name"], fleet["spec"]
         zone, is_new = spec.get("timeZone") or _UTC, not spec.get("timeZone")
-        until = local_until(time.time() + duration_s, zone)
+        until = local_until(time.time(), duration_s, zone)
         override = {"until": until, "reason": reason, "passes": None, "selector": None}
         change = {"spec": {"override": override, **({"timeZone": zone} if is_new else {})}}
         await write(api, CONSUMER_FLEET, fleet, change, "open", timeout_s)
@@ -83,10 +86,16 @@ def let_through(duration_s: float, reason: str) -> Told:
     return told
 
 
-def local_until(at: float, zone: str) -> str:
-    """The next full minute, so that it lasts no shorter than it was said to."""
-    minute = math.ceil(at / _MINUTE_S) * _MINUTE_S
-    return datetime.fromtimestamp(minute, _zone(zone)).strftime("%Y-%m-%dT%H:%M")
+def local_until(now: float, duration_s: float, zone: str) -> str:
+    """The next full minute, so that it lasts no shorter than it was said to: but no later than the operator accepts. A
+    fleet whose override is too long lets nothing begin at all. Of a local time that comes twice it takes the later."""
+    there, minute = _zone(zone), math.ceil((now + duration_s) / _MINUTE_S) * _MINUTE_S
+    while True:
+        local = datetime.fromtimestamp(minute, there).replace(tzinfo=None)
+        ends = max(local.replace(tzinfo=there, fold=fold).timestamp() for fold in (0, 1))
+        if ends - now <= LONGEST_OVERRIDE_S - _CLOCKS_DIFFER_S:
+            return local.strftime("%Y-%m-%dT%H:%M")
+        minute -= _MINUTE_S
 
 
 def _zone(name: str) -> ZoneInfo:
