@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN, NAMESPACE
 from slackwater.api.annotations import PROMOTE
-from slackwater.cli.errors import NoSuchCampaign, NothingToDo
+from slackwater.cli.errors import NoSuchCampaign, NothingToDo, NotObeyed
 from slackwater.cli.giving import campaign as giving
 from slackwater.cli.pictures.campaign import campaign_document, campaign_picture, campaigns_table
 from slackwater.cli.reaching.choice import Place
@@ -119,7 +119,9 @@ def test_its_document_is_what_the_operator_says() -> None:
 
 
 class Campaigns(Cluster):
-    """With an operator that takes campaigns up, and promotes those that wait for it."""
+    """With an operator that takes campaigns up, promotes those that wait for it, and `refuses` new ones."""
+
+    refuses = ""
 
     async def read(self, kind: Any, namespace: str, name: str) -> Any:
         found = self.objects.get((kind.name, namespace, name))
@@ -134,7 +136,9 @@ class Campaigns(Cluster):
 
     async def create(self, kind: Any, namespace: str, body: Any) -> Any:
         metadata = {**body["metadata"], "namespace": namespace, "uid": "made", "generation": 1}
-        return self._store(kind, {**body, "metadata": metadata})
+        refused = {"type": "Accepted", "status": "False", "reason": "CannotGoOn", "message": self.refuses}
+        status = {"conditions": [refused]} if self.refuses else {}
+        return self._store(kind, {**body, "metadata": metadata, "status": status})
 
     def campaign(self, name: str = KEY.name) -> Any:
         return self.objects["FleetCampaign", KEY.namespace, name]
@@ -164,6 +168,30 @@ async def test_it_is_paused_and_goes_on(cluster: Campaigns) -> None:
     assert await giving.tell(None, KEY, giving.go_on, OBEDIENT) == "kip-848: goes on"
     with pytest.raises(NothingToDo, match="kip-848 is not paused, so there is nothing to start"):
         await giving.tell(None, KEY, giving.go_on, OBEDIENT)
+
+
+STOPS = {
+    "not accepted": ({"type": "Accepted", "status": "False", "message": "the fleet does not give it"}, "does not give"),
+    "halted": ({"type": "Halted", "status": "True", "message": "two groups have failed"}, "two groups have failed"),
+}
+
+
+@pytest.mark.parametrize(("condition", "why"), STOPS.values(), ids=STOPS)
+async def test_one_that_cannot_go_on_is_not_said_to(cluster: Campaigns, condition: Json, why: str) -> None:
+    cluster.campaign()["spec"]["paused"] = True
+    cluster.campaign()["status"] = {**STATUS, "phase": "Paused", "conditions": [condition]}
+    with pytest.raises(NotObeyed, match=f"kip-848 is paused no more, but it does not go on: .*{why}"):
+        await giving.tell(None, KEY, giving.go_on, OBEDIENT)
+    assert cluster.campaign()["spec"]["paused"] is False
+
+
+def test_one_that_cannot_begin_is_not_said_to_be_started(
+    cluster: Campaigns, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster.refuses = "ConsumerFleet slackwater/platform does not give protocol.target: write it into its spec.defaults"
+    done = started(capsys, "--fleet", "platform", "--apply-defaults", "--field", "protocol.target")
+    assert (done.code, done.out) == (1, "")
+    assert done.sentence == f"FleetCampaign restart-all is made, but cannot begin: {cluster.refuses}."
 
 
 async def test_what_is_over_is_not_paused(cluster: Campaigns) -> None:

@@ -18,7 +18,7 @@ from slackwater.api.annotations import RESUME
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Override
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.label_selector import LabelSelector
-from slackwater.cli.errors import NoSuchFleet, NothingToDo, NotTakenUp
+from slackwater.cli.errors import NoSuchFleet, NothingToDo, NotObeyed, NotTakenUp
 from slackwater.cli.giving import fleet as giving
 from slackwater.cli.looking import fleets as looking
 from slackwater.cli.pictures.fleet import FleetLook
@@ -143,6 +143,16 @@ async def test_it_is_opened_for_a_while_in_its_own_time_and_in_the_end_closes_by
     assert 7200 <= lasts.total_seconds() <= 7260 + OBEDIENT
     assert override == {"until": override["until"], "reason": "INC-4711"}
     assert said.startswith(f"platform: open until {override['until']} (Europe/Berlin), whatever windows, freezes and")
+
+
+async def test_a_fleet_that_is_not_accepted_is_not_said_to_be_open(reach: Reach) -> None:
+    refused = {"type": "Accepted", "status": "False", "message": "freeze xmas: no calendar has 2026-12-32"}
+    api = reach(made({**STATUS, "conditions": [refused]}))
+    with pytest.raises(NotObeyed, match="nothing begins in platform, which is not accepted: freeze xmas: no calendar"):
+        await giving.tell(None, KEY, giving.let_through(7200, "INC-4711"), OBEDIENT)
+    api.obeys = False
+    said = await giving.tell(None, KEY, giving.let_through(3600, "INC-4711"), 0.0)
+    assert said.startswith("platform: open until"), "that condition is of the spec before"
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import FLEET_CAMPAIGN
 from slackwater.api.annotations import API_VERSION, PROMOTE
-from slackwater.cli.errors import NoSuchCampaign, NothingToDo
-from slackwater.cli.giving.written import taken_up, write
+from slackwater.cli.errors import NoSuchCampaign, NothingToDo, NotObeyed
+from slackwater.cli.giving.written import halted, not_accepted, taken_up, write
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.fleets import read_campaign, read_fleet
@@ -34,7 +34,7 @@ async def tell(context: str | None, place: Place, told: Told, timeout_s: float) 
 
 
 async def start(context: str | None, place: Place, spec: Json, timeout_s: float) -> str:
-    """Make it. Raises NothingToDo where it is there, NoSuchFleet, NotTakenUp and ClusterFailed."""
+    """Make it. Raises NothingToDo where it is there, NotObeyed where it cannot begin, NoSuchFleet and ClusterFailed."""
     async with cluster(context) as api:
         if await api.read(FLEET_CAMPAIGN, *place) is not None:
             raise NothingToDo(
@@ -43,7 +43,9 @@ async def start(context: str | None, place: Place, spec: Json, timeout_s: float)
         await read_fleet(api, Place(place.namespace, spec["fleetRef"]["name"]))
         body = {"apiVersion": API_VERSION, "kind": FLEET_CAMPAIGN.name, "metadata": {"name": place.name}, "spec": spec}
         made = await api.create(FLEET_CAMPAIGN, place.namespace, body)
-        await taken_up(api, FLEET_CAMPAIGN, made, "start", timeout_s)
+        begun = await taken_up(api, FLEET_CAMPAIGN, made, "start", timeout_s)
+    if refused := not_accepted(begun):
+        raise NotObeyed(f"FleetCampaign {place.name} is made, but cannot begin: {refused}")
     dry = "; a dry run, which moves nobody" if spec.get("dryRun") else ""
     return f"{place.name}: started{dry}; slackwater campaign status {place.name} -n {place.namespace} shows how it goes"
 
@@ -61,7 +63,9 @@ async def go_on(api: KubernetesApi, campaign: Json, timeout_s: float) -> str:
     name = campaign["metadata"]["name"]
     if not campaign["spec"].get("paused"):
         raise NothingToDo(f"{name} is not paused, so there is nothing to start; to begin another one, say its --fleet")
-    await write(api, FLEET_CAMPAIGN, campaign, {"spec": {"paused": False}}, "start", timeout_s)
+    now = await write(api, FLEET_CAMPAIGN, campaign, {"spec": {"paused": False}}, "start", timeout_s)
+    if stops := not_accepted(now) or halted(now):
+        raise NotObeyed(f"{name} is paused no more, but it does not go on: {stops}")
     return f"{name}: goes on"
 
 

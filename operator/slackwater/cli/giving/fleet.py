@@ -15,8 +15,8 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET
 from slackwater.api.annotations import RESUME
 from slackwater.api.errors import InvalidSpec
-from slackwater.cli.errors import NothingToDo
-from slackwater.cli.giving.written import write
+from slackwater.cli.errors import NothingToDo, NotObeyed
+from slackwater.cli.giving.written import not_accepted, write
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.fleets import read_fleet
@@ -79,7 +79,9 @@ def let_through(duration_s: float, reason: str) -> Told:
         until = local_until(time.time(), duration_s, zone)
         override = {"until": until, "reason": reason, "passes": None, "selector": None}
         change = {"spec": {"override": override, **({"timeZone": zone} if is_new else {})}}
-        await write(api, CONSUMER_FLEET, fleet, change, "open", timeout_s)
+        opened = await write(api, CONSUMER_FLEET, fleet, change, "open", timeout_s)
+        if refused := not_accepted(opened):
+            raise NotObeyed(f"open is written, but nothing begins in {name}, which is not accepted: {refused}")
         paused = f"; its pause holds all the same: {spec['pause']}" if spec.get("pause") else ""
         return f"{name}: open until {until} ({zone}), whatever windows, freezes and halts say; budgets hold{paused}"
 

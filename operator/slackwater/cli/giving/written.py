@@ -17,31 +17,52 @@ from slackwater.ports import Kind
 Json = Mapping[str, Any]
 
 
-async def write(api: KubernetesApi, kind: Kind, obj: Json, change: Json, word: str, timeout_s: float) -> None:
+async def write(api: KubernetesApi, kind: Kind, obj: Json, change: Json, word: str, timeout_s: float) -> Json:
     """By JSON merge patch; annotations in `change` are tokens of commands. With a `timeout_s` of 0 nothing is waited
-    for. Raises NotTakenUp where the operator does not take it up in time, Conflict where the object is deleted, and
-    ClusterFailed."""
+    for. Returns the object as the operator has taken it up. Raises NotTakenUp where the operator does not take it up
+    in time, Conflict where the object is deleted, and ClusterFailed."""
     written = await api.merge(kind, obj, change)
     if written is None:
         raise Conflict(_gone(kind, obj))
-    await taken_up(api, kind, written, word, timeout_s, (change.get("metadata") or {}).get("annotations") or {})
+    return await taken_up(api, kind, written, word, timeout_s, (change.get("metadata") or {}).get("annotations") or {})
 
 
 async def taken_up(
     api: KubernetesApi, kind: Kind, written: Json, word: str, timeout_s: float, tokens: Json | None = None
-) -> None:
-    """Wait for it. Raises as `write`."""
+) -> Json:
+    """Wait for it. Returns and raises as `write`."""
     metadata, deadline = written["metadata"], time.monotonic() + timeout_s
     while timeout_s > 0:
         now = await api.read(kind, metadata["namespace"], metadata["name"])
         if now is None or now["metadata"]["uid"] != metadata["uid"]:
             raise Conflict(_gone(kind, written))
         if _is_taken_up(now, int(metadata.get("generation") or 0), tokens or {}):
-            return
+            return now
         if time.monotonic() >= deadline:
             waited = f"{word} is written, but the operator has not taken it up within {seconds(timeout_s)}"
             raise NotTakenUp(f"{waited}: see that it runs; it will obey when it does")
         await asyncio.sleep(POLL_S)
+    return written
+
+
+def not_accepted(obj: Json) -> str:
+    """Why the operator does nothing with it, which has looked at this very spec; empty where it does, or has yet to
+    look."""
+    return _said(obj, "Accepted", "False")
+
+
+def halted(obj: Json) -> str:
+    """After which failures nobody else begins, as `not_accepted`."""
+    return _said(obj, "Halted", "True")
+
+
+def _said(obj: Json, kind: str, stands: str) -> str:
+    status, generation = obj.get("status") or {}, int(obj["metadata"].get("generation") or 0)
+    if int(status.get("observedGeneration") or 0) < generation:
+        return ""
+    conditions = status.get("conditions") or ()
+    found = (each for each in conditions if (each.get("type"), each.get("status")) == (kind, stands))
+    return next((str(each.get("message") or each.get("reason")) for each in found), "")
 
 
 def _is_taken_up(obj: Json, generation: int, tokens: Json) -> bool:
