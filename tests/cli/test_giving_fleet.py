@@ -49,12 +49,20 @@ class Cluster(FakeApi):
                 status["commands"] = {RESUME: token}
         return await super().read(kind, namespace, name)
 
-    async def merge(self, kind: Any, obj: Mapping[str, Any], change: Mapping[str, Any]) -> Any:
+    meanwhile: Callable[[Cluster], Any] | None = None
+    """What happens before the next write."""
+
+    async def merge(self, kind: Any, obj: Mapping[str, Any], change: Mapping[str, Any], *, exact: bool = False) -> Any:
         self._ask("merge", kind)
+        happens, self.meanwhile = self.meanwhile, None
+        if happens is not None:
+            happens(self)
         place = (kind.name, obj["metadata"]["namespace"], obj["metadata"]["name"])
         there = self.objects.get(place)
         if there is None:
             return None
+        if exact and there["metadata"].get("resourceVersion") != obj["metadata"].get("resourceVersion"):
+            raise Conflict("it has changed")
         merged = _merged(there, change)
         merged["metadata"]["generation"] += there["spec"] != merged["spec"]
         return self._store(kind, merged)
@@ -109,6 +117,26 @@ async def test_a_fleet_is_paused_with_its_reason_and_resumed(reach: Reach) -> No
     assert api.fleet["spec"]["pause"] == "INC-4711"
     assert await giving.tell(None, KEY, giving.resume, OBEDIENT) == "platform: resumed; its pause is over"
     assert "pause" not in api.fleet["spec"]
+
+
+def _paused_by_somebody(api: Cluster) -> None:
+    api.fleet["spec"]["pause"] = "INC-4712: do not touch"
+    api.changed_by_somebody(CONSUMER_FLEET, KEY, generation=8)  # type: ignore[arg-type]  # it has both parts
+
+
+async def test_a_pause_that_nobody_has_read_is_not_ended(reach: Reach) -> None:
+    """Of somebody who paused it for another reason between the look and the write."""
+    api = reach(made(HALTED, pause="INC-4711"))
+    api.meanwhile = _paused_by_somebody
+    with pytest.raises(Conflict, match="somebody has just changed ConsumerFleet platform: see what it says now"):
+        await giving.tell(None, KEY, giving.resume, OBEDIENT)
+    assert (api.fleet["spec"]["pause"], "annotations" in api.fleet["metadata"]) == ("INC-4712: do not touch", False)
+
+
+async def test_an_operator_that_writes_its_status_meanwhile_stands_in_nobodys_way(reach: Reach) -> None:
+    api = reach(made(pause="INC-4711"))
+    api.meanwhile = lambda api: api.changed_by_somebody(CONSUMER_FLEET, KEY)  # type: ignore[arg-type]
+    assert await giving.tell(None, KEY, giving.resume, OBEDIENT) == "platform: resumed; its pause is over"
 
 
 async def test_another_reason_takes_the_place_of_the_one_that_stands_there(reach: Reach) -> None:
@@ -218,7 +246,7 @@ async def test_a_fleet_that_goes_is_told_nothing(reach: Reach) -> None:
 async def test_a_fleet_that_is_deleted_meanwhile(reach: Reach, monkeypatch: pytest.MonkeyPatch) -> None:
     api = reach(made())
 
-    async def gone(*_: Any) -> None:
+    async def gone(*_: Any, exact: bool) -> None:
         return None
 
     monkeypatch.setattr(api, "merge", gone)

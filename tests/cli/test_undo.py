@@ -359,7 +359,7 @@ def meanwhile(api: Cluster, times: int, **metadata: Any) -> None:
 async def test_somebody_who_changes_it_meanwhile_is_not_overwritten(changed: Json) -> None:
     api = cluster_with("consumer:1", "consumer:2")
     meanwhile(api, 1, **changed)
-    with pytest.raises(Conflict, match="somebody has just changed ConsumerGroup payments: see what it asks for now"):
+    with pytest.raises(Conflict, match="somebody has just changed ConsumerGroup payments: see what it says now"):
         await undone(api)
     assert api.template == of_version("consumer:2")
 

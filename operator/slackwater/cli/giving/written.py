@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import Conflict
@@ -16,15 +16,37 @@ from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
 
+_LOOK_AGAIN: Final = 10
+"""How often an object may change under our eyes."""
+
 
 async def write(api: KubernetesApi, kind: Kind, obj: Json, change: Json, word: str, timeout_s: float) -> Json:
     """By JSON merge patch; annotations in `change` are tokens of commands. With a `timeout_s` of 0 nothing is waited
     for. Returns the object as the operator has taken it up. Raises NotTakenUp where the operator does not take it up
-    in time, Conflict where the object is deleted, and ClusterFailed."""
-    written = await api.merge(kind, obj, change)
-    if written is None:
-        raise Conflict(_gone(kind, obj))
+    in time, and as `merge_unedited`."""
+    written = await merge_unedited(api, kind, obj, change)
     return await taken_up(api, kind, written, word, timeout_s, (change.get("metadata") or {}).get("annotations") or {})
+
+
+async def merge_unedited(api: KubernetesApi, kind: Kind, obj: Json, change: Json) -> Json:
+    """Where nobody has edited the spec since it was read; the operator writes a status again and again. Returns the
+    object. Raises Conflict where somebody has edited or deleted it, and ClusterFailed."""
+    metadata, now = obj["metadata"], obj
+    for _ in range(_LOOK_AGAIN):
+        try:
+            written = await api.merge(kind, now, change, exact=True)
+        except Conflict as error:
+            found = await api.read(kind, metadata["namespace"], metadata["name"])
+            if found is None:
+                raise Conflict(_gone(kind, obj)) from error
+            if _edition(found) != _edition(obj):
+                raise Conflict(_edited(kind, obj)) from error
+            now = found
+            continue
+        if written is None:
+            raise Conflict(_gone(kind, obj))
+        return written
+    raise Conflict(f"{kind.name} {metadata['name']} changes all the time: try again once it is calm")
 
 
 async def taken_up(
@@ -70,6 +92,14 @@ def _is_taken_up(obj: Json, generation: int, tokens: Json) -> bool:
     obeyed = status.get("commands") or {}
     is_seen = int(status.get("observedGeneration") or 0) >= generation
     return is_seen and all(obeyed.get(command) == token for command, token in tokens.items())
+
+
+def _edition(obj: Json) -> tuple[str, int]:
+    return obj["metadata"]["uid"], obj["metadata"]["generation"]
+
+
+def _edited(kind: Kind, obj: Json) -> str:
+    return f"somebody has just changed {kind.name} {obj['metadata']['name']}: see what it says now, and try again"
 
 
 def _gone(kind: Kind, obj: Json) -> str:

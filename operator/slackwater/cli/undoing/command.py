@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION
 from slackwater.adapters.cluster.snapshot import to_world
 from slackwater.adapters.cluster.translation import revision_template
 from slackwater.api.annotations import GROUP_LABEL, PAUSE
 from slackwater.cli.errors import NothingToDo
 from slackwater.cli.giving.one import Order
+from slackwater.cli.giving.written import merge_unedited
 from slackwater.cli.pictures.history import Version, versions_of
 from slackwater.cli.reaching.choice import Place
-from slackwater.cli.reaching.cluster import read_group, read_group_object
+from slackwater.cli.reaching.cluster import read_group
 from slackwater.cli.undoing.template import merge_patch
 from slackwater.cli.undoing.versions import Kept, chosen
 from slackwater.core.decision.reasons import Reason
@@ -31,8 +31,6 @@ from slackwater.core.world.observation import Unobserved
 Json = Mapping[str, Any]
 
 _MOST_SHOWN: Final = 4
-_LOOK_AGAIN: Final = 10
-"""How often the group may change under our eyes."""
 _NOT_LOOKED: Final = "Kafka is not asked for this"
 
 
@@ -43,7 +41,7 @@ def undo(number: int | None) -> Order:
         group, kept = await _read(api, place)
         version = chosen(kept, number)
         differs, body = kept.differences(version), {"template": merge_patch(kept.before, kept.own(version))}
-        await _write(api, group, {"spec": body})
+        await merge_unedited(api, CONSUMER_GROUP, group, {"spec": body})
         return (
             f"{place.name}: spec.template is that of revision {version.revision} again ({_in_words(version, differs)}),"
             f" and is rolled out{_when(group)}; what a GitOps tool keeps elsewhere is to go back there, too"
@@ -54,30 +52,6 @@ def undo(number: int | None) -> Order:
 
 def _when(group: Json) -> str:
     return " once you resume it" if PAUSE in (group["metadata"].get("annotations") or {}) else ""
-
-
-async def _write(api: KubernetesApi, group: Json, change: Json) -> None:
-    """Where nobody has edited the spec since: the operator writes a status again and again, and a rollout that goes
-    wrong is when people go back. Raises Conflict."""
-    metadata = group["metadata"]
-    name, edition = metadata["name"], _edition(group)
-    for _ in range(_LOOK_AGAIN):
-        try:
-            written = await api.merge(CONSUMER_GROUP, group, change, exact=True)
-        except Conflict as error:
-            group = await read_group_object(api, metadata["namespace"], name)
-            if _edition(group) != edition:
-                message = f"somebody has just changed ConsumerGroup {name}: see what it asks for now, and undo it again"
-                raise Conflict(message) from error
-            continue
-        if written is None:
-            raise Conflict(f"ConsumerGroup {name} has just been deleted: there is nothing to undo")
-        return
-    raise Conflict(f"ConsumerGroup {name} changes all the time: try again once it is calm")
-
-
-def _edition(group: Json) -> tuple[str, int]:
-    return group["metadata"]["uid"], group["metadata"]["generation"]
 
 
 async def _read(api: KubernetesApi, place: Place) -> tuple[Json, Kept]:
