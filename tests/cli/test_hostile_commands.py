@@ -129,7 +129,7 @@ def fleet() -> Json:
     windows = [{"name": EVIL, "schedule": "0 22 * * *", "duration": "7h"}]
     budgets = [{"name": EVIL, "limit": 1, "used": 1, "cells": 1, "full": [EVIL]}]
     status = {"groups": {"selected": 1, "waiting": 1}, "budgets": budgets, "failed": [EVIL], "conditions": _said()}
-    found = fleet_object(status, NAME, namespaces=["shop"], windows=windows, pause={"reason": EVIL})
+    found = fleet_object(status, NAME, namespaces=["shop"], windows=windows, pause=EVIL)
     return {**found, "metadata": _placed(NAME)}
 
 

@@ -329,3 +329,11 @@ def test_pictures_stand_side_by_side_where_they_fit() -> None:
         "",
         "w" * 50,
     ]
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_of_each_group_one_line_is_said_whatever_others_wrote_into_it(everywhere: bool, capsys: Capsys) -> None:
+    said: Outcome[str] = Outcome(Place("shop", "a"), "a: approve: too few restarts\nbank/d: \x1b[2Jresumed")
+    many.say_what_came(said, Choice(selector="team=pay", everywhere=everywhere))
+    line = "a: approve: too few restarts bank/d: \\x1b[2Jresumed\n"
+    assert capsys.readouterr().out == (f"shop/{line}" if everywhere else line)

@@ -27,7 +27,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
-from slackwater.terminal import Terminal, say
+from slackwater.terminal import Terminal, one_line, say
 
 if TYPE_CHECKING:
     from slackwater.cli.giving.campaign import Told
@@ -154,7 +154,7 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
         from slackwater.cli.reaching.choice import Place
 
         place = Place(namespace or namespace_of(context), name)
-        say(asyncio.run(giving.let_go_on(context, place, timeout_s)))
+        say(one_line(asyncio.run(giving.let_go_on(context, place, timeout_s))))
         return
     if len(asked) != 1:
         raise typer.BadParameter(f"say what the campaign does: one of {', '.join(actions)}")
@@ -166,7 +166,7 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
     spec |= {} if max_failures is None else {"maxFailures": max_failures}
     spec |= {"dryRun": True} if dry_run else {}
     place = Place(namespace or namespace_of(context), name)
-    say(asyncio.run(giving.start(context, place, spec, timeout_s)))
+    say(one_line(asyncio.run(giving.start(context, place, spec, timeout_s))))
 
 
 @campaign.command("pause")
@@ -205,7 +205,7 @@ def _tell(context: str | None, namespace: str | None, name: str, told: Told, tim
     from slackwater.cli.reaching.choice import Place
 
     place = Place(namespace or namespace_of(context), name)
-    say(asyncio.run(tell(context, place, told, timeout_s)))
+    say(one_line(asyncio.run(tell(context, place, told, timeout_s))))
 
 
 def _show_all(context: str | None, place: str | None, output: Output) -> None:

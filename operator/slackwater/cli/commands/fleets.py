@@ -27,7 +27,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
-from slackwater.terminal import Terminal, say
+from slackwater.terminal import Terminal, one_line, say
 
 if TYPE_CHECKING:
     from slackwater.cli.giving.fleet import Told
@@ -159,7 +159,7 @@ def _tell(context: str | None, namespace: str | None, name: str, told: Told, tim
     from slackwater.cli.reaching.choice import Place
 
     place = Place(namespace or namespace_of(context), name)
-    say(asyncio.run(tell(context, place, told, timeout_s)))
+    say(one_line(asyncio.run(tell(context, place, told, timeout_s))))
 
 
 async def _look(context: str | None, namespace: str, name: str) -> FleetLook:

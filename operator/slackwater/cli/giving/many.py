@@ -18,8 +18,8 @@ from slackwater.cli.giving.one import Order
 from slackwater.cli.reaching.choice import Choice, Place
 from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.each import Outcome, each
-from slackwater.core.decision.words import count, harmless, listing
-from slackwater.terminal import say
+from slackwater.core.decision.words import count, listing
+from slackwater.terminal import one_line, say
 
 SHOWN: Final = 50
 """Names that still can be read before a question."""
@@ -85,7 +85,7 @@ def say_what_came(outcome: Outcome[str], choice: Choice) -> None:
     if outcome.error is not None and is_as_it_was(outcome, choice):
         words = f"{outcome.place.name}: unchanged: {outcome.error}"
     if words is not None:
-        words = harmless(words)
+        words = one_line(words)
         say(f"{outcome.place.namespace}/{words}" if choice.everywhere else words)
 
 
