@@ -96,17 +96,29 @@ def _histories() -> str:
     return f"SELECT *, NULL::BIGINT AS warm_handovers FROM groups {joins}"
 
 
-def _batches(duck: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+def _batches(duck: duckdb.DuckDBPyConnection, query: str) -> Iterator[bytes]:
+    """Each as a stream of its own: a pickled slice of a table takes all of the table's buffers along."""
     whole: pa.Table = duck.sql(query).to_arrow_table()
-    return iter(whole.combine_chunks().to_batches(max_chunksize=_GROUPS_A_BATCH))
+    return map(_sent, whole.combine_chunks().to_batches(max_chunksize=_GROUPS_A_BATCH))
 
 
-def _share(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return next(sharing(_SHAPES, AS_OF)([batch]))
+def _sent(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return bytes(sink.getvalue())
 
 
-def _recommend(fleets: Fleets, batch: pa.RecordBatch) -> pa.RecordBatch:
-    return next(recommending(_MESSAGES, AS_OF, fleets)([batch]))
+def _received(batch: bytes) -> pa.RecordBatch:
+    return pa.ipc.open_stream(batch).read_next_batch()
+
+
+def _share(batch: bytes) -> pa.RecordBatch:
+    return next(sharing(_SHAPES, AS_OF)([_received(batch)]))
+
+
+def _recommend(fleets: Fleets, batch: bytes) -> pa.RecordBatch:
+    return next(recommending(_MESSAGES, AS_OF, fleets)([_received(batch)]))
 
 
 if __name__ == "__main__":

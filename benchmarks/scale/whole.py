@@ -27,6 +27,7 @@ from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.adapters.cluster.lists import LISTED_AT_ONCE, read_aside
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.core.pace import AT_REST_AGAIN_S
 from slackwater.ports import Kind
 from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.heartbeat import beat
@@ -37,6 +38,7 @@ Json = dict[str, Any]
 
 _MIB: Final = 1024 * 1024
 _LONGEST_START_S: Final = 1_800.0
+_QUIET_LOOKS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +190,14 @@ def _count(operator: Operator, passes: Counter[str]) -> None:
 
 
 async def _until_caught_up(operator: Operator, groups: int, passes: Counter[str]) -> None:
-    """Each was looked at, and for two seconds nothing was done."""
-    quiet, before = 0, -1
+    """As many passes as groups, and for two seconds no more wait than come due by themselves: groups at rest have a
+    pass a minute each."""
+    quiet, at_rest = 0, groups / AT_REST_AGAIN_S
     async with asyncio.timeout(_LONGEST_START_S):
-        while quiet < 4:
+        while quiet < _QUIET_LOOKS:
             await asyncio.sleep(0.5)
-            quiet = quiet + 1 if passes.total() == before and not len(operator.queue) else 0
-            before = passes.total()
-            if passes.total() < groups:
-                quiet = 0
+            caught_up = passes.total() >= groups and len(operator.queue) <= at_rest
+            quiet = quiet + 1 if caught_up else 0
 
 
 def _rss_mib() -> float:

@@ -197,12 +197,16 @@ def test_what_a_rollout_costs_is_no_reason_under_kip_848() -> None:
 
 
 def test_restarts_that_came_together_say_less() -> None:
-    rng = np.random.default_rng(3)
+    """Each rollout has its own pace: thirty restarts of one are not thirty answers."""
+    rng = np.random.default_rng(7)
     silence_s = two_humps(90) * np.repeat(np.exp(rng.normal(0, 0.8, 3)), 30)
-    alone = recommended(history(silence_s)).curves
-    together = recommended(history(silence_s, batch=np.repeat([-60.0, -30.0, 0.0], 30)))
-    assert alone is not None
+    batch = np.repeat([-60.0, -30.0, 0.0], 30)
+    alone, together = recommended(history(silence_s)), recommended(history(silence_s, batch=batch))
+    sure, unsure = (each.saving_partition_s_per_month for each in (alone, together))
     assert "From 90 restarts" in together.why
+    assert sure is not None
+    assert unsure is not None
+    assert unsure.upper - unsure.lower > 2 * (sure.upper - sure.lower)
 
 
 def test_a_measured_warm_up_has_an_uncertainty_of_its_own() -> None:
