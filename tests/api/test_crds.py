@@ -39,6 +39,16 @@ def test_a_spec_has_no_default_as_a_whole(resource: Resource) -> None:
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.plural)
+def test_a_status_has_neither_rules_nor_defaults(resource: Resource) -> None:
+    """A campaign's plan is of the waves of its spec, without what is as if not given: a rule that reads such a field
+    refused each status."""
+    schema = custom_resource_definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    status = schema["properties"]["status"]
+    assert not list(validations(status))
+    assert [path for path, field in fields(status, "status") if "default" in field] == []
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.plural)
 def test_every_rule_is_in_the_table_of_refusals(resource: Resource) -> None:
     """So the test on the API server runs each rule's CEL, and its Python gives the same sentence."""
     schema = custom_resource_definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]

@@ -210,6 +210,19 @@ def test_kubectl_get_wide_shows_how_far_an_upgrade_is(kubectl: Kubectl) -> None:
     assert stored["rollout"]["upgrade"] == json.loads(upgrade)
 
 
+def test_a_campaign_remembers_waves_that_say_little(kubectl: Kubectl) -> None:
+    """Its plan leaves out what is as if not given, as a soak of nothing."""
+    spec = {"fleetRef": {"name": "platform"}, "action": {"restart": {}}}
+    metadata = {"name": "waves"}
+    kubectl.apply(
+        {"apiVersion": "slackwater.dev/v1alpha1", "kind": "FleetCampaign", "metadata": metadata, "spec": spec}
+    )
+    plan = [{"name": "canary", "size": 1, "soak": "5s"}, {"name": "rest"}]
+    status = json.dumps({"status": {"plan": plan}})
+    kubectl.run("patch", "fleetcampaign", "waves", "--subresource=status", "--type=merge", "--patch", status)
+    assert kubectl.read("fleetcampaign", "waves")["status"]["plan"] == plan
+
+
 def test_the_status_is_not_written_with_the_spec(kubectl: Kubectl) -> None:
     kubectl.apply(consumer_group(name="no-status") | {"status": {"phase": "Invented"}})
     assert "status" not in kubectl.read("cg", "no-status")

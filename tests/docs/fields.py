@@ -35,7 +35,7 @@ def _resource(resource: Resource) -> Iterator[str]:
     yield f"{schema['description']} Short name: `{resource.short_name}`.\n"
     yield from _refusals([schema], "the whole object")
     yield from _section(resource.kind, "spec", schema["properties"]["spec"])
-    status = structural_schema(resource.status, with_defaults=False)
+    status = structural_schema(resource.status, reported=True)
     yield f"### {resource.kind}: status\n"
     yield "Written by the operator, for reading.\n"
     yield from _table(("Field", "Type", "Meaning"), _status_rows("status", status))

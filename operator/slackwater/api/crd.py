@@ -184,7 +184,7 @@ def _object_schema(resource: Resource) -> Schema:
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
         "metadata": {"type": "object"},
-        "status": structural_schema(resource.status, with_defaults=False),
+        "status": structural_schema(resource.status, reported=True),
     }
     schema["required"] = ["spec"]
     return schema

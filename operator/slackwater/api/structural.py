@@ -37,19 +37,21 @@ _KEPT: Final = (
 """What a structural schema may say, in the order in which a reader wants it."""
 
 
-def structural_schema(model: type[BaseModel], *, with_defaults: bool = True) -> Schema:
+def structural_schema(model: type[BaseModel], *, reported: bool = False) -> Schema:
     """The schema of `model` with references resolved, nulls gone (absent says it) and docstrings on one line.
 
-    `with_defaults` is for what people write; what programs report is to stay as it was reported.
+    Defaults and rules are for what people write. What the operator reports (`reported`) stays as it was reported: a
+    rule of a spec may read a field that a default fills in there, and that a report leaves out.
     """
     schema = model.model_json_schema(by_alias=True, mode="validation")
-    return _Translation(schema.get("$defs", {}), with_defaults).node(schema)
+    return _Translation(schema.get("$defs", {}), with_defaults=not reported, with_rules=not reported).node(schema)
 
 
 @dataclass(frozen=True, slots=True)
 class _Translation:
     definitions: dict[str, Schema]
     with_defaults: bool
+    with_rules: bool
 
     def node(self, source: Schema) -> Schema:
         source = self._resolved(source)
@@ -65,6 +67,8 @@ class _Translation:
         }
         result["items"] = self.node(source["items"]) if "items" in source else None
         result["additionalProperties"], result["x-kubernetes-preserve-unknown-fields"] = self._open_fields(source)
+        if not self.with_rules:
+            result.pop("x-kubernetes-validations", None)
         return {key: result[key] for key in _KEPT if result.get(key) not in (None, "", [], {})}
 
     def _property(self, source: Schema) -> Schema:
