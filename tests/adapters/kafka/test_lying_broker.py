@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 from types import SimpleNamespace
@@ -13,6 +16,7 @@ from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
 
 from slackwater.adapters.kafka.apart import ONE_AT_A_TIME, OWN_TURN
+from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.reading_pace import ReadingPace
@@ -24,6 +28,21 @@ from tests.adapters.kafka.lying_broker import Lie, lying_broker
 
 ASKED = {"payments": frozenset({"t"})}
 SMALL = replace(USUAL, partitions=1_000, members=900)
+
+
+@contextmanager
+def kept_of_answers() -> Iterator[Callable[[], int]]:
+    """Bytes of what was decoded, and is still there."""
+    tracemalloc.start()
+    try:
+        yield lambda: sum(
+            each.size
+            for each in tracemalloc.take_snapshot()
+            .filter_traces([tracemalloc.Filter(True, "<codegen_decode:*")])
+            .statistics("filename")
+        )
+    finally:
+        tracemalloc.stop()
 
 
 async def looked(lie: Lie, limits: Limits = SMALL) -> KafkaView:
@@ -72,6 +91,30 @@ async def test_what_is_too_much_is_not_asked_for_at_each_look(lie: Lie) -> None:
         why = view.blind_to if isinstance(view, GroupObservation) else view
         assert why is not None
         assert why.reason is Reason.ANSWER_TOO_LONG
+
+
+async def test_of_brokers_settings_only_a_little_is_kept_of_those_that_are_read() -> None:
+    """While others are asked, and after: twenty brokers with a third of a megabyte each, four bytes a character."""
+    of_one, held = 9 * 4 * 30_000, list[int]()
+    with lying_broker(Lie.POLICIES, 60_000) as broker, kept_of_answers() as kept:
+        wire = KafkaWire({"bootstrap_servers": broker.address})
+        send = wire.send
+
+        async def counted_send(request: Any, node_id: int | None = None) -> Any:
+            response = await send(request, node_id)
+            held.append(kept())
+            return response
+
+        wire.send = counted_send  # type: ignore[method-assign]
+        facts = await BrokerReader(wire).read()
+        await wire.close()
+        held.append(kept())
+    assert len(held) == 2 * 20 + 2
+    assert max(held) < 9 * of_one, "eight are asked at a time"
+    assert held[-1] < 100_000
+    assert facts.migration_policy is None
+    assert "the brokers differ in group.consumer.migration.policy" in facts.problem
+    assert len(facts.problem) < 600
 
 
 async def test_who_waits_behind_such_an_answer_is_answered() -> None:
