@@ -616,6 +616,12 @@ CONNECTIONS = (
         "set observe.restInterval to 1s or more",
     ),
     Refusal(
+        "groups at rest watched less than once a day",
+        kafka_connection(observe={"restInterval": "24h1ms"}),
+        "spec.observe.restInterval",
+        "set observe.restInterval to 24h or less",
+    ),
+    Refusal(
         "groups at rest watched closer than groups in motion",
         kafka_connection(observe={"movingInterval": "20s"}),
         "spec.observe.movingInterval",

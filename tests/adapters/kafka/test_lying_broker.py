@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from slackwater.adapters.kafka.apart import ONE_AT_A_TIME, OWN_TURN
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.group_settings import READ
 from slackwater.adapters.kafka.reading_pace import ReadingPace
 from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -32,13 +34,13 @@ SMALL = replace(USUAL, partitions=1_000, members=900)
 
 @contextmanager
 def kept_of_answers() -> Iterator[Callable[[], int]]:
-    """Bytes of what was decoded, and is still there."""
+    """Bytes of what was decoded and is still there, and of what was cut from it."""
     tracemalloc.start()
     try:
         yield lambda: sum(
             each.size
             for each in tracemalloc.take_snapshot()
-            .filter_traces([tracemalloc.Filter(True, "<codegen_decode:*")])
+            .filter_traces([tracemalloc.Filter(True, each) for each in ("<codegen_decode:*", "*/words.py")])
             .statistics("filename")
         )
     finally:
@@ -95,26 +97,42 @@ async def test_what_is_too_much_is_not_asked_for_at_each_look(lie: Lie) -> None:
 
 async def test_of_brokers_settings_only_a_little_is_kept_of_those_that_are_read() -> None:
     """While others are asked, and after: twenty brokers with a third of a megabyte each, four bytes a character."""
-    of_one, held = 9 * 4 * 30_000, list[int]()
+    of_one, held, answered = 9 * 4 * 30_000, list[int](), count(1)
     with lying_broker(Lie.POLICIES, 60_000) as broker, kept_of_answers() as kept:
         wire = KafkaWire({"bootstrap_servers": broker.address})
         send = wire.send
 
-        async def counted_send(request: Any, node_id: int | None = None) -> Any:
+        async def measured(request: Any, node_id: int | None = None) -> Any:
             response = await send(request, node_id)
-            held.append(kept())
+            if next(answered) == 1 + 2 * 20:
+                held.append(kept())
             return response
 
-        wire.send = counted_send  # type: ignore[method-assign]
+        wire.send = measured  # type: ignore[method-assign]
         facts = await BrokerReader(wire).read()
         await wire.close()
         held.append(kept())
-    assert len(held) == 2 * 20 + 2
-    assert max(held) < 9 * of_one, "eight are asked at a time"
-    assert held[-1] < 100_000
+    before_the_end, after = held
+    assert before_the_end < 9 * of_one, "eight are asked at a time"
+    assert after < 100_000
     assert facts.migration_policy is None
     assert "the brokers differ in group.consumer.migration.policy" in facts.problem
     assert len(facts.problem) < 600
+
+
+async def test_of_groups_settings_only_a_little_is_kept_of_those_that_are_read() -> None:
+    """Until the next look, and as many times as there are groups."""
+    groups = [f"group-{number}" for number in range(20)]
+    with lying_broker(Lie.SETTINGS, 60_000) as broker, kept_of_answers() as kept:
+        reader = KafkaGroupReader(KafkaWire({"bootstrap_servers": broker.address}))
+        views = await reader.observe(dict.fromkeys(groups, ASKED["payments"]), groups)
+        held = kept()
+        await reader.close()
+    assert held < 20 * 5_000, "with all else that was read"
+    for view in views.values():
+        assert isinstance(view, GroupObservation)
+        assert view.settings is not None
+        assert view.settings.keys() == set(READ)
 
 
 async def test_who_waits_behind_such_an_answer_is_answered() -> None:
