@@ -27,6 +27,11 @@ from kafka.protocol.metadata import (
     MetadataResponse,
 )
 
+from slackwater.adapters.kafka.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+
 _NEWEST: Final = {
     ApiVersionsRequest: 0,
     MetadataRequest: 4,
@@ -35,8 +40,9 @@ _NEWEST: Final = {
     OffsetFetchRequest: 8,
     ListOffsetsRequest: 1,
     DescribeConfigsRequest: 1,
+    ConsumerGroupDescribeRequest: 0,
 }
-_FLEXIBLE: Final = (FindCoordinatorRequest, OffsetFetchRequest)
+_FLEXIBLE: Final = (FindCoordinatorRequest, OffsetFetchRequest, ConsumerGroupDescribeRequest)
 _BY_KEY: Final = {each.API_KEY: each for each in _NEWEST}
 _UNSUPPORTED_VERSION: Final = 35
 SIZE: Final = 3_800_000
@@ -59,6 +65,8 @@ class Lie(StrEnum):
     """Many brokers on one port, each with settings that nobody asked for, and a policy of its own without an end."""
     SETTINGS = "settings"
     """Of a group: those that are asked for, without an end, and others."""
+    NULL = "null"
+    """For the host of a KIP-848 group's member, where the protocol has none."""
 
 
 class LyingBroker:
@@ -96,6 +104,7 @@ class LyingBroker:
             OffsetFetchRequest: _committed,
             ListOffsetsRequest: _ends,
             DescribeConfigsRequest: self._configs,
+            ConsumerGroupDescribeRequest: _consumer_groups,
         }
         return bytes(answers[kind](asked).encode(version=version))
 
@@ -130,7 +139,7 @@ class LyingBroker:
 
     def _groups(self, asked: Any) -> Any:
         row = DescribeGroupsResponse.DescribedGroup
-        state = "Stable" if self._members else "Empty"
+        state = "Dead" if self.lie is Lie.NULL else "Stable" if self._members else "Empty"
         groups = [
             row(
                 group_id=each,
@@ -170,6 +179,14 @@ class LyingBroker:
         numbers = struct.pack(f">i{count}i", count, *range(count))
         assignment = struct.pack(">hih", 0, 1, 1) + b"t" + numbers + struct.pack(">i", -1)
         return [row(member_id="m", client_id="c", client_host="/127.0.0.1", member_assignment=assignment)]
+
+
+def _consumer_groups(asked: Any) -> Any:
+    row = ConsumerGroupDescribeResponse.DescribedGroup
+    nothing = row.Member.Assignment(topic_partitions=[])
+    member = row.Member(member_id="m", client_id="c", client_host=None, assignment=nothing, target_assignment=nothing)
+    groups = [row(group_id=each, group_state="Stable", members=[member]) for each in asked.group_ids]
+    return ConsumerGroupDescribeResponse(groups=groups)
 
 
 def _committed(asked: Any) -> Any:

@@ -70,6 +70,14 @@ async def test_what_has_too_much_of_anything_is_not_looked_at_and_says_so(lie: L
     assert what in view.message
 
 
+async def test_a_null_where_the_protocol_has_none_is_a_group_that_is_not_seen_and_says_so() -> None:
+    """It ended the observer, which was opened again and again, and no condition said why."""
+    view = await looked(Lie.NULL)
+    assert isinstance(view, Unobserved), view
+    assert view.reason is Reason.KAFKA_UNREACHABLE
+    assert view.message == "Kafka broker 1 answers with what is not Kafka's protocol"
+
+
 async def test_a_topic_of_too_many_partitions_is_out_of_sight_and_its_group_is_not() -> None:
     view = await looked(Lie.PARTITIONS)
     assert isinstance(view, GroupObservation)
