@@ -22,6 +22,8 @@ from tests.api.manifests import (
 from tests.api.refusal import DURATION, POSITIVE, Refusal
 
 HOST_PORT = "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092"
+UNPRINTABLE = ("\x1b", "\x9b", "\u061c", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff")
+"""What steers a terminal, turns a line around or is not seen."""
 AT_ONCE = "write how many pods may be away at once: 1 or more, or 1% to 100%"
 
 
@@ -80,6 +82,15 @@ TOPICS = (
         consumer_group(groupId=""),
         "spec.groupId",
         "write the Kafka group's id: 1 to 249 printable characters",
+    ),
+    *(
+        Refusal(
+            f"group id with U+{ord(character):04X}",
+            consumer_group(groupId=f"pay{character}ments"),
+            "spec.groupId",
+            "write the Kafka group's id: 1 to 249 printable characters",
+        )
+        for character in UNPRINTABLE
     ),
 )
 NAMES = (
@@ -571,6 +582,15 @@ CONNECTIONS = (
         "spec.groups[0]",
         "write how the group ids begin: 1 to 249 printable characters",
     ),
+    *(
+        Refusal(
+            f"a prefix with U+{ord(character):04X}",
+            kafka_connection(groups=[f"orders-{character}"]),
+            "spec.groups[0]",
+            "write how the group ids begin: 1 to 249 printable characters",
+        )
+        for character in UNPRINTABLE
+    ),
     Refusal(
         "a password in the clear",
         kafka_connection(authentication={"type": "Plain", "secretRef": {"name": "me"}}),
@@ -614,6 +634,12 @@ CONNECTIONS = (
         kafka_connection(observe={"movingInterval": "900ms", "restInterval": "999ms"}),
         "spec.observe.restInterval",
         "set observe.restInterval to 1s or more",
+    ),
+    Refusal(
+        "groups at rest watched less than once a day",
+        kafka_connection(observe={"restInterval": "24h1ms"}),
+        "spec.observe.restInterval",
+        "set observe.restInterval to 24h or less",
     ),
     Refusal(
         "groups at rest watched closer than groups in motion",

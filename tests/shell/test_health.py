@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from http import HTTPStatus
 from threading import Event, get_ident
+from typing import Self
 
 import aiohttp
 import pytest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from slackwater.shell.health import served
+from slackwater.shell import health
+from slackwater.shell.health import MOST_READERS, served
 from slackwater.shell.metrics import Metrics
 
 
@@ -80,6 +83,79 @@ async def test_a_process_of_many_groups_is_well_while_its_metrics_are_read(port:
         for status, text in await asyncio.gather(*reading):
             assert status == 200
             assert 'slow_total{a="x"} 0.0' in text
+
+
+SIZE = 12_000_000
+
+
+class Readers:
+    """Of metrics that fill what sockets hold: they ask, and read nothing."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.writers: list[asyncio.StreamWriter] = []
+
+    async def add(self) -> asyncio.StreamReader:
+        """One more; returns as soon as the beginning of the answer is there."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1_024)
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.writers.append(writer)
+        assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+        return reader
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for writer in self.writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
+
+
+def large() -> Metrics:
+    metrics = Metrics()
+    metrics.text = lambda: b"x" * SIZE  # type: ignore[method-assign]
+    return metrics
+
+
+async def test_so_many_read_metrics_at_once_and_no_more(port: int) -> None:
+    """Each holds a body of its own until it has read it: 30 MB of ten thousand groups."""
+    async with served(port, large(), lambda: "", lambda: ""), Readers(port) as slow:
+        for _ in range(MOST_READERS):
+            await slow.add()
+        status, text = await get(port, "metrics")
+        assert (status, text) == (503, f"{MOST_READERS} others read metrics now: try again")
+        assert await get(port, "healthz") == await get(port, "readyz") == (200, "ok")
+        slow.writers[0].transport.abort()
+        async with asyncio.timeout(30):
+            while (await get(port, "metrics"))[0] != 200:
+                pass
+
+
+async def test_whoever_does_not_read_in_time_is_hung_up_on(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few who ask and read nothing would keep the metrics from all others."""
+    monkeypatch.setattr(health, "READ_WITHIN_S", 0.0)
+    async with served(port, large(), lambda: "", lambda: ""), Readers(port) as slow:
+        for _ in range(MOST_READERS + 1):
+            reader, size = await slow.add(), 0
+            with suppress(ConnectionResetError):
+                while part := await reader.read(65_536):
+                    size += len(part)
+            assert size < SIZE
+
+
+async def test_whoever_reads_nothing_keeps_the_process_from_no_end(port: int) -> None:
+    async with Readers(port) as slow, asyncio.timeout(20), served(port, large(), lambda: "", lambda: ""):
+        await slow.add()
+
+
+async def test_of_metrics_there_is_a_head(port: int) -> None:
+    async with (
+        served(port, large(), lambda: "", lambda: ""),
+        aiohttp.ClientSession() as session,
+        session.head(f"http://127.0.0.1:{port}/metrics") as answer,
+    ):
+        assert (answer.status, answer.headers["Content-Length"]) == (200, str(SIZE))
 
 
 class Changing(Collector):

@@ -12,7 +12,7 @@ from slackwater.api.distinct import Distinct
 from slackwater.api.durations import PositiveDurationMs, cel_between
 from slackwater.api.model import ApiModel, rule
 from slackwater.api.references import CaSecretRef, SecretRef
-from slackwater.api.text import Text
+from slackwater.api.text import PRINTABLE, Text
 
 USERNAME_KEY: Final = "username"
 PASSWORD_KEY: Final = "password"
@@ -34,9 +34,10 @@ BootstrapServers = Annotated[
 ]
 GroupIdPrefix = Annotated[
     str,
-    Text(r"[^\x00-\x1f\x7f]+", "write how the group ids begin: 1 to 249 printable characters", max_length=249),
+    Text(PRINTABLE, "write how the group ids begin: 1 to 249 printable characters", max_length=249),
 ]
-
+_LONGEST_REST_MS: Final = 86_400_000
+"""What was seen of a group is kept until the next look."""
 
 Prefixes = tuple[str, ...] | None
 """How the ids of Kafka groups begin that a connection runs for a namespace. Empty: any id; None: no group."""
@@ -136,6 +137,14 @@ class Observe(ApiModel):
     )
     def rest_is_watched_seldom(self) -> bool:
         return self.rest_interval_ms >= 1_000
+
+    @rule(
+        cel_between(("self.restInterval",), "duration(self.restInterval) <= duration('24h')"),
+        "the operator keeps what it saw until the next look: set observe.restInterval to 24h or less",
+        field_path="restInterval",
+    )
+    def rest_is_watched_daily(self) -> bool:
+        return self.rest_interval_ms <= _LONGEST_REST_MS
 
     @rule(
         cel_between(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Final, NoReturn
 
@@ -89,17 +89,17 @@ class AdviceBook:
     def _count_no_more(self, key: Key) -> None:
         self.unknown_bytes -= self._unknown.pop(key, 0)
 
-    async def follow(self, place: Place, api: Cluster) -> NoReturn:
+    async def follow(self, place: Place, api: Cluster, token_hosts: Collection[str] = ()) -> NoReturn:
         """For ever; what is not there yet, or cannot be read, is told in the log and tried again."""
         match place:
             case FilePlace():
                 await FileSource(place.path, self.take, self.reader).run()
             case TopicPlace():
-                await self._follow_topic(place, api)
+                await self._follow_topic(place, api, token_hosts)
 
-    async def _follow_topic(self, place: TopicPlace, api: Cluster) -> NoReturn:
+    async def _follow_topic(self, place: TopicPlace, api: Cluster, token_hosts: Collection[str]) -> NoReturn:
         async def settings() -> Mapping[str, str]:
-            return await read_client_settings(api, place.connection)
+            return await read_client_settings(api, place.connection, token_hosts)
 
         while True:
             try:

@@ -89,7 +89,7 @@ class Operator:
         opens = partial(connected, **settings.of_connections, limits=Limits.of(**settings.of_answers))
         self.connections = Connections(api, opens, self.queue.add, settings.secrets_namespace)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
-        self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
+        self.telemetry = telemetry_to(settings, api, time.time, self.connections.cluster_id)
         self.fleets = FleetParts(api, self.store, settings, self.queue.add, self.relist)
         self.fleets.publish(self.metrics)
         fleets = self.fleets.fleets
@@ -241,8 +241,8 @@ async def _run(settings: Settings) -> None:
         parts.append(asyncio.create_task(operator.keep_listing(), name="relist"))
         parts.append(asyncio.create_task(beat(operator.metrics.stood_still), name="heartbeat"))
         others = [*operator.telemetry.parts(), *operator.fleets.parts()]
-        if settings.recommendations is not None:
-            others.append(("recommendations", operator.advice.follow(settings.recommendations, api)))
+        if (place := settings.recommendations) is not None:
+            others.append(("recommendations", operator.advice.follow(place, api, settings.token_hosts)))
         parts += [asyncio.create_task(part, name=name) for name, part in others]
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -33,6 +33,7 @@ from slackwater.ports import Cluster
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_kafka import read_client_settings
 from slackwater.shell.places import FilePlace, Place
+from slackwater.shell.settings import Settings
 from slackwater.shell.store import Key
 from slackwater.shell.witnesses import Witness
 
@@ -200,10 +201,11 @@ class Telemetry(Witness):
 
 
 def telemetry_to(
-    place: Place | None, api: Cluster, now: Callable[[], float], cluster_of: Callable[[Key], str | None]
+    settings: Settings, api: Cluster, now: Callable[[], float], cluster_of: Callable[[Key], str | None]
 ) -> Telemetry:
-    """None: nowhere."""
-    recorder = Recorder(sink_at(place, api, now)) if place is not None else None
+    """To nowhere where the settings name no place."""
+    place = settings.telemetry
+    recorder = Recorder(sink_at(place, api, now, settings.token_hosts)) if place is not None else None
     return Telemetry(recorder, now, cluster_of, endpoint_in)
 
 
@@ -213,10 +215,10 @@ def endpoint_in(group: ConsumerGroup) -> Endpoint | None:
     return Endpoint(metrics.port, metrics.path) if metrics is not None else None
 
 
-def sink_at(place: Place, api: Cluster, now: Callable[[], float]) -> Sink:
+def sink_at(place: Place, api: Cluster, now: Callable[[], float], token_hosts: Collection[str] = ()) -> Sink:
     """A folder of files, or a topic of a KafkaConnection."""
     match place:
         case FilePlace():
             return FileSink(place.path, now)
         case _:
-            return TopicSink(place.topic, lambda: read_client_settings(api, place.connection))
+            return TopicSink(place.topic, lambda: read_client_settings(api, place.connection, token_hosts))

@@ -27,6 +27,11 @@ from kafka.protocol.metadata import (
     MetadataResponse,
 )
 
+from slackwater.adapters.kafka.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+
 _NEWEST: Final = {
     ApiVersionsRequest: 0,
     MetadataRequest: 4,
@@ -35,12 +40,18 @@ _NEWEST: Final = {
     OffsetFetchRequest: 8,
     ListOffsetsRequest: 1,
     DescribeConfigsRequest: 1,
+    ConsumerGroupDescribeRequest: 0,
 }
-_FLEXIBLE: Final = (FindCoordinatorRequest, OffsetFetchRequest)
+_FLEXIBLE: Final = (FindCoordinatorRequest, OffsetFetchRequest, ConsumerGroupDescribeRequest)
 _BY_KEY: Final = {each.API_KEY: each for each in _NEWEST}
 _UNSUPPORTED_VERSION: Final = 35
 SIZE: Final = 3_800_000
 """Bytes, somewhat less than are read."""
+_LONG: Final = "x" * 30_000 + "\U0001f600"
+"""One character for which Python keeps four bytes of each."""
+_SET_FOR_THE_GROUP: Final = 8
+_LISTED: Final = 20
+"""Brokers of one port."""
 
 
 class Lie(StrEnum):
@@ -50,6 +61,12 @@ class Lie(StrEnum):
     ASSIGNMENT = "assignment"
     """Of one member."""
     BROKERS = "brokers"
+    POLICIES = "policies"
+    """Many brokers on one port, each with settings that nobody asked for, and a policy of its own without an end."""
+    SETTINGS = "settings"
+    """Of a group: those that are asked for, without an end, and others."""
+    NULL = "null"
+    """For the host of a KIP-848 group's member, where the protocol has none."""
 
 
 class LyingBroker:
@@ -86,7 +103,8 @@ class LyingBroker:
             DescribeGroupsRequest: self._groups,
             OffsetFetchRequest: _committed,
             ListOffsetsRequest: _ends,
-            DescribeConfigsRequest: lambda _: DescribeConfigsResponse(results=[]),
+            DescribeConfigsRequest: self._configs,
+            ConsumerGroupDescribeRequest: _consumer_groups,
         }
         return bytes(answers[kind](asked).encode(version=version))
 
@@ -102,6 +120,8 @@ class LyingBroker:
         row = MetadataResponse.MetadataResponseBroker
         others = range(2, 3_000) if self.lie is Lie.BROKERS else ()
         ours = row(node_id=1, host="127.0.0.1", port=self.port)
+        if self.lie is Lie.POLICIES:
+            return [row(node_id=each, host="127.0.0.1", port=self.port) for each in range(1, _LISTED + 1)]
         return [ours, *(row(node_id=each, host=f"127.0.0.{each % 250 + 1}", port=1) for each in others)]
 
     @cached_property
@@ -119,7 +139,7 @@ class LyingBroker:
 
     def _groups(self, asked: Any) -> Any:
         row = DescribeGroupsResponse.DescribedGroup
-        state = "Stable" if self._members else "Empty"
+        state = "Dead" if self.lie is Lie.NULL else "Stable" if self._members else "Empty"
         groups = [
             row(
                 group_id=each,
@@ -132,6 +152,22 @@ class LyingBroker:
         ]
         return DescribeGroupsResponse(groups=groups)
 
+    def _configs(self, asked: Any) -> Any:
+        lies = self.lie in (Lie.POLICIES, Lie.SETTINGS)
+        return DescribeConfigsResponse(results=[self._configs_of(each) for each in asked.resources if lies])
+
+    def _configs_of(self, asked: Any) -> Any:
+        """Those that were asked for are the last ones; each broker has a policy of its own."""
+        kind = DescribeConfigsResponse.DescribeConfigsResult
+        names = [*(f"other.{number}" for number in range(self.size // len(_LONG))), *asked.configuration_keys]
+        configs = [
+            kind.DescribeConfigsResourceResult(
+                name=name, value=f"{asked.resource_name}{_LONG}", config_source=_SET_FOR_THE_GROUP
+            )
+            for name in names
+        ]
+        return kind(resource_type=asked.resource_type, resource_name=asked.resource_name, configs=configs)
+
     @cached_property
     def _members(self) -> list[Any]:
         row = DescribeGroupsResponse.DescribedGroup.DescribedGroupMember
@@ -143,6 +179,14 @@ class LyingBroker:
         numbers = struct.pack(f">i{count}i", count, *range(count))
         assignment = struct.pack(">hih", 0, 1, 1) + b"t" + numbers + struct.pack(">i", -1)
         return [row(member_id="m", client_id="c", client_host="/127.0.0.1", member_assignment=assignment)]
+
+
+def _consumer_groups(asked: Any) -> Any:
+    row = ConsumerGroupDescribeResponse.DescribedGroup
+    nothing = row.Member.Assignment(topic_partitions=[])
+    member = row.Member(member_id="m", client_id="c", client_host=None, assignment=nothing, target_assignment=nothing)
+    groups = [row(group_id=each, group_state="Stable", members=[member]) for each in asked.group_ids]
+    return ConsumerGroupDescribeResponse(groups=groups)
 
 
 def _committed(asked: Any) -> Any:

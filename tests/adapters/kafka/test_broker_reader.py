@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +11,15 @@ import pytest
 from kafka.protocol.admin import DescribeConfigsResponse
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataResponse
 
-from slackwater.adapters.kafka.broker_reader import BrokerAnswer, BrokerReader, answer_of, facts_of
+from slackwater.adapters.kafka.broker_reader import (
+    BrokerAnswer,
+    BrokerReader,
+    capabilities_in,
+    facts_of,
+    settings_in,
+)
 from slackwater.adapters.kafka.errors import Code, KafkaUnreachable
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
 
 SETTINGS = {
@@ -63,8 +72,14 @@ class AnsweringWire:
 
     def __init__(self, *answers: tuple[Any, Any]) -> None:
         self.answers = answers
+        self.silent = False
+        """Whether brokers say what they can do, and nothing of their settings."""
+        self.asked: list[tuple[int | None, str]] = []
 
     async def send(self, request: Any, node_id: int | None = None) -> Any:
+        self.asked.append((node_id, type(request).__name__))
+        if self.silent and type(request).__name__ == "DescribeConfigsRequest":
+            await asyncio.Event().wait()
         name = type(request).__name__
         if name == "MetadataRequest":
             row = MetadataResponse.MetadataResponseBroker
@@ -135,13 +150,55 @@ async def test_a_cluster_without_brokers_is_no_answer() -> None:
 
 def test_an_error_is_no_answer() -> None:
     with pytest.raises(KafkaUnreachable, match="broker 3 did not say what it can do: error code 41"):
-        answer_of(3, ApiVersionsResponse(error_code=41, api_keys=[]), described())
+        capabilities_in(3, ApiVersionsResponse(error_code=41, api_keys=[]))
+
+
+async def test_all_brokers_together_have_a_time() -> None:
+    """One may be all of them, and take its time for each."""
+    wire = AnsweringWire(*[(capabilities(68), described(dict(SETTINGS)))] * 9)
+    wire.silent = True
+    with pytest.raises(KafkaUnreachable, match="together took more than 0 s to say") as raised:
+        await BrokerReader(wire, within_s=0.0).read()  # type: ignore[arg-type]
+    assert raised.value.reason is Reason.OBSERVATION_INCOMPLETE
+
+
+async def test_after_one_has_failed_no_other_is_asked() -> None:
+    """What they say would be read, and kept, for nobody."""
+    bad = (ApiVersionsResponse(error_code=41, api_keys=[]), described(dict(SETTINGS)))
+    wire = AnsweringWire(*[bad] * 50)
+    with pytest.raises(KafkaUnreachable, match="did not say what it can do"):
+        await BrokerReader(wire).read()  # type: ignore[arg-type]
+    asked = len(wire.asked)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert len(wire.asked) == asked < 2 * 50
+
+
+def test_of_what_a_broker_says_unasked_nothing_is_kept_and_a_value_without_an_end_is_none() -> None:
+    endless = {
+        "group.max.session.timeout.ms": "1" * 30_000,
+        "group.consumer.migration.policy": "\x9b\U0001f600" * 9_000,
+    }
+    settings, _ = settings_in(1, described({**SETTINGS, **endless, "other": "x" * 30_000}))
+    assert settings.keys() == SETTINGS.keys()
+    assert sum(map(sys.getsizeof, settings.values())) < 2_000
+    facts = facts_of([replace(ANSWER, settings=settings)], 7.0)
+    assert facts.classic_session is None
+    assert facts.problem.startswith("the brokers' group.consumer.migration.policy is \\x9b\U0001f600")
+    assert len(facts.problem) < 400
+
+
+def test_of_many_brokers_that_differ_a_few_are_named() -> None:
+    policies = [{**SETTINGS, "group.consumer.migration.policy": f"p{number:03}"} for number in range(200)]
+    facts = facts_of([replace(ANSWER, settings=each) for each in policies], 7.0)
+    assert "(p000, p001, p002, p003 and 196 more)" in facts.problem
 
 
 def test_settings_that_are_kept_from_us_are_not_known() -> None:
-    answer = answer_of(1, capabilities(68), described({**SETTINGS, "group.consumer.migration.policy": None}))
+    settings, problem = settings_in(1, described({**SETTINGS, "group.consumer.migration.policy": None}))
 
-    assert facts_of([answer], 7.0) == replace(FACTS, migration_policy=None)
+    assert not problem
+    assert facts_of([replace(ANSWER, settings=settings)], 7.0) == replace(FACTS, migration_policy=None)
 
 
 def test_only_what_all_brokers_allow_is_allowed() -> None:

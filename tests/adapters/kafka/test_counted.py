@@ -6,6 +6,7 @@ import struct
 from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 from kafka.protocol.admin import (
@@ -124,6 +125,53 @@ def test_the_largest_topic_that_is_looked_at_has_room_for_its_replicas() -> None
     assert USUAL.values >= 8 * USUAL.partitions
     huge = replace(USUAL, partitions=1_000_000)
     assert huge.rows >= huge.partitions + huge.members
+
+
+def described(**of_the_member: Any) -> bytes:
+    kind = ConsumerGroupDescribeResponse.DescribedGroup
+    topic = kind.Member.Assignment.TopicPartitions(topic_id=UUID(int=0), topic_name="t", partitions=[0])
+    owned = kind.Member.Assignment(topic_partitions=[topic])
+    usual = {"member_id": "m", "client_id": "c", "client_host": "/h", "subscribed_topic_names": ["t"]}
+    member = kind.Member(**{**usual, "assignment": owned, "target_assignment": owned, **of_the_member})
+    row = kind(group_id="g", group_state="Stable", assignor_name="uniform", members=[member])
+    return bytes(ConsumerGroupDescribeResponse(groups=[row]).encode(version=0))
+
+
+def no_groups(number: int) -> bytes:
+    return struct.pack(">i", number)
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "encoded", "said"),
+    [
+        (ConsumerGroupDescribeResponse, 0, described(client_host=None), "there is no client_host"),
+        (ConsumerGroupDescribeResponse, 0, described(member_id=None), "there is no member_id"),
+        (
+            ConsumerGroupDescribeResponse,
+            0,
+            described(subscribed_topic_names=None),
+            "there is no subscribed_topic_names",
+        ),
+        (ConsumerGroupDescribeResponse, 0, described(subscribed_topic_names=[None]), "is no subscribed_topic_names"),
+        (DescribeGroupsResponse, 0, no_groups(-1), "there is no groups"),
+        (DescribeGroupsResponse, 0, no_groups(-(2**31)), "there are -2147483648 groups"),
+        (MetadataResponse, 4, metadata(brokers=1).replace(b"\0\x01h", b"\xff\xff"), "there is no host"),
+    ],
+)
+def test_a_null_is_refused_where_the_protocol_has_none(kind: Any, version: int, encoded: bytes, said: str) -> None:
+    """As Java's client does: what is made of answers counts on the schema, and a negative number gave more room."""
+    assert kind.decode(encoded, version=version), "only where somebody counts"
+    with pytest.raises(ValueError, match=said):
+        read(kind, version, encoded)
+
+
+def test_a_null_is_read_where_the_protocol_has_one() -> None:
+    found = read(
+        ConsumerGroupDescribeResponse, 0, described(instance_id=None, rack_id=None, subscribed_topic_regex=None)
+    )
+    (member,) = found.groups[0].members
+    assert (member.instance_id, member.rack_id, member.subscribed_topic_regex) == (None, None, None)
+    assert member.assignment.topic_partitions[0].topic_id is None, "which is how zeros are read"
 
 
 @pytest.mark.parametrize("kind", OURS, ids=lambda kind: kind.__name__)

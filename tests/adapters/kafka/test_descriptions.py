@@ -8,7 +8,10 @@ import pytest
 from kafka.protocol.admin import DescribeGroupsResponse
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
-from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
+from slackwater.adapters.kafka.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
 from slackwater.adapters.kafka.descriptions import (
     Answer,
     Description,
@@ -53,6 +56,26 @@ def test_an_assignment_that_cannot_be_read_is_a_failure_and_no_empty_one(assignm
 
     assert isinstance(answer, Failure)
     assert answer.reason == "ObservationIncomplete"
+
+
+def test_of_a_null_where_the_protocol_has_none_that_group_alone_is_not_seen() -> None:
+    kind = ConsumerGroupDescribeResponse.DescribedGroup
+    nobody = kind.Member.Assignment(topic_partitions=[])
+    member = {"member_id": "m", "client_id": "c", "assignment": nobody, "target_assignment": nobody}
+    rows = [
+        kind(group_id=name, group_state="Stable", members=[kind.Member(client_host=host, **member)])
+        for name, host in (("payments", None), ("orders", "/h"))
+    ]
+    answers = consumer_answers(ConsumerGroupDescribeResponse(groups=rows))
+    answers |= classic_answers(
+        DescribeGroupsResponse(groups=[ROW(group_id="sink", group_state="Stable", protocol_type=None)])
+    )
+    assert isinstance(answers["orders"], Description)
+    for name in ("payments", "sink"):
+        answer = answers[name]
+        assert isinstance(answer, Failure)
+        assert answer.reason is Reason.OBSERVATION_INCOMPLETE
+        assert answer.message.startswith(f"Kafka's answer left out a readable description of group {name}")
 
 
 def test_a_group_of_another_kind_of_client_is_not_ours() -> None:

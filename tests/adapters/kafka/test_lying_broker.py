@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +17,10 @@ from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
 
 from slackwater.adapters.kafka.apart import ONE_AT_A_TIME, OWN_TURN
+from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.group_settings import READ
 from slackwater.adapters.kafka.reading_pace import ReadingPace
 from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -24,6 +30,21 @@ from tests.adapters.kafka.lying_broker import Lie, lying_broker
 
 ASKED = {"payments": frozenset({"t"})}
 SMALL = replace(USUAL, partitions=1_000, members=900)
+
+
+@contextmanager
+def kept_of_answers() -> Iterator[Callable[[], int]]:
+    """Bytes of what was decoded and is still there, and of what was cut from it."""
+    tracemalloc.start()
+    try:
+        yield lambda: sum(
+            each.size
+            for each in tracemalloc.take_snapshot()
+            .filter_traces([tracemalloc.Filter(True, each) for each in ("<codegen_decode:*", "*/words.py")])
+            .statistics("filename")
+        )
+    finally:
+        tracemalloc.stop()
 
 
 async def looked(lie: Lie, limits: Limits = SMALL) -> KafkaView:
@@ -49,6 +70,14 @@ async def test_what_has_too_much_of_anything_is_not_looked_at_and_says_so(lie: L
     assert what in view.message
 
 
+async def test_a_null_where_the_protocol_has_none_is_a_group_that_is_not_seen_and_says_so() -> None:
+    """It ended the observer, which was opened again and again, and no condition said why."""
+    view = await looked(Lie.NULL)
+    assert isinstance(view, Unobserved), view
+    assert view.reason is Reason.KAFKA_UNREACHABLE
+    assert view.message == "Kafka broker 1 answers with what is not Kafka's protocol"
+
+
 async def test_a_topic_of_too_many_partitions_is_out_of_sight_and_its_group_is_not() -> None:
     view = await looked(Lie.PARTITIONS)
     assert isinstance(view, GroupObservation)
@@ -72,6 +101,46 @@ async def test_what_is_too_much_is_not_asked_for_at_each_look(lie: Lie) -> None:
         why = view.blind_to if isinstance(view, GroupObservation) else view
         assert why is not None
         assert why.reason is Reason.ANSWER_TOO_LONG
+
+
+async def test_of_brokers_settings_only_a_little_is_kept_of_those_that_are_read() -> None:
+    """While others are asked, and after: twenty brokers with a third of a megabyte each, four bytes a character."""
+    of_one, held, answered = 9 * 4 * 30_000, list[int](), count(1)
+    with lying_broker(Lie.POLICIES, 60_000) as broker, kept_of_answers() as kept:
+        wire = KafkaWire({"bootstrap_servers": broker.address})
+        send = wire.send
+
+        async def measured(request: Any, node_id: int | None = None) -> Any:
+            response = await send(request, node_id)
+            if next(answered) == 1 + 2 * 20:
+                held.append(kept())
+            return response
+
+        wire.send = measured  # type: ignore[method-assign]
+        facts = await BrokerReader(wire).read()
+        await wire.close()
+        held.append(kept())
+    before_the_end, after = held
+    assert before_the_end < 9 * of_one, "eight are asked at a time"
+    assert after < 100_000
+    assert facts.migration_policy is None
+    assert "the brokers differ in group.consumer.migration.policy" in facts.problem
+    assert len(facts.problem) < 600
+
+
+async def test_of_groups_settings_only_a_little_is_kept_of_those_that_are_read() -> None:
+    """Until the next look, and as many times as there are groups."""
+    groups = [f"group-{number}" for number in range(20)]
+    with lying_broker(Lie.SETTINGS, 60_000) as broker, kept_of_answers() as kept:
+        reader = KafkaGroupReader(KafkaWire({"bootstrap_servers": broker.address}))
+        views = await reader.observe(dict.fromkeys(groups, ASKED["payments"]), groups)
+        held = kept()
+        await reader.close()
+    assert held < 20 * 5_000, "with all else that was read"
+    for view in views.values():
+        assert isinstance(view, GroupObservation)
+        assert view.settings is not None
+        assert view.settings.keys() == set(READ)
 
 
 async def test_who_waits_behind_such_an_answer_is_answered() -> None:

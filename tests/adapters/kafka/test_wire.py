@@ -419,6 +419,33 @@ async def test_of_an_answer_that_is_too_long_little_is_read(
     assert max(sent) < 32_000_000, "what sockets hold, and a few parts"
 
 
+@pytest.mark.parametrize(
+    "banner",
+    [b"LEAK", b"\0\0\0\x10LEAK" + bytes(12), b"\xffSECRETS"],
+    ids=["a length", "a correlation id", "a negative length"],
+)
+async def test_of_what_another_program_says_nothing_is_repeated(listener: socket.socket, banner: bytes) -> None:
+    """Nor as the number that its letters make: who names a host in a KafkaConnection could read what is said there."""
+    server = threading.Thread(target=_says_at_once, args=(listener, banner), daemon=True)
+    server.start()
+    wire = wire_to(listener.getsockname()[1])
+    with pytest.raises(KafkaUnreachable) as raised:
+        await wire.send(MetadataRequest(topics=[]))
+    await wire.close()
+    listener.shutdown(socket.SHUT_RDWR)
+    await asyncio.to_thread(server.join, 10)
+    name, _, said = str(raised.value).partition(" does ")
+    assert name == f"Kafka at 127.0.0.1:{listener.getsockname()[1]}"
+    assert said == "not speak Kafka's protocol: is it a broker, or does it want tls?"
+
+
+def _says_at_once(listener: socket.socket, banner: bytes) -> None:
+    with ExitStack() as stack, suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            stack.enter_context(connection).sendall(banner)
+
+
 @pytest.mark.parametrize("first", ["asked first", "asked last", "behind an answer"])
 async def test_an_answer_that_is_too_long_is_the_failure_of_who_asked_for_it(
     listener: socket.socket, first: str

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.timeouts import judgement
 from slackwater.core.timeouts.adoption import at_rest as go_on
-from slackwater.core.timeouts.judgement import judge
+from slackwater.core.timeouts.judgement import judge, values_now
 from slackwater.core.world.advice import AdviceStatus, Range, Subject
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupType
@@ -102,6 +102,30 @@ def test_what_kafka_has_counts_as_todays_value() -> None:
     recommended = session(55) | {Subject.HEARTBEAT: Range(5_000, 9_000, 15_000)}
     kafka = observation(type=GroupType.CONSUMER, settings=has)
     world = at_rest(profile=Profile.CONSUMER, kafka=kafka, advice=advice(recommended))
+    assert judged(world) == (Reason.AS_RECOMMENDED, {})
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-1", "45000.0", "\u0665\u0664000", "9" * 79 + "\u2026", "9" * 5_000])
+def test_what_kafka_has_is_not_known_where_it_is_no_number(value: str) -> None:
+    """A broker may say anything, and a recommendation is not compared with it; a pass ended by it."""
+    has = {"consumer.session.timeout.ms": value, "consumer.heartbeat.interval.ms": "9000"}
+    recommended = session(55) | {Subject.HEARTBEAT: Range(5_000, 9_000, 15_000)}
+    kafka = observation(type=GroupType.CONSUMER, settings=has)
+    world = at_rest(profile=Profile.CONSUMER, kafka=kafka, advice=advice(recommended))
+    assert judged(world) == (Reason.BOUNDS_UNKNOWN, {})
+    approved = judge(world, approved=True)
+    assert approved is not None and not approved.values
+    assert "consumer.session.timeout.ms" in approved.message
+    assert values_now(world)[Setting.CONSUMER_HEARTBEAT] == 9_000
+    assert values_now(world)[Setting.CONSUMER_SESSION] == 45_000, "as where nobody says anything"
+
+
+def test_what_the_spec_says_itself_is_known_whatever_kafka_has() -> None:
+    has = {"consumer.session.timeout.ms": "soon", "consumer.heartbeat.interval.ms": "9000"}
+    kafka = observation(type=GroupType.CONSUMER, settings=has)
+    recommended = session(55) | {Subject.HEARTBEAT: Range(9_000, 9_000, 15_000)}
+    spec = {"timeouts": {"consumer": {"session": "55s"}}}
+    world = at_rest(profile=Profile.CONSUMER, kafka=kafka, advice=advice(recommended), spec=spec)
     assert judged(world) == (Reason.AS_RECOMMENDED, {})
 
 

@@ -142,6 +142,7 @@ def test_an_operator_that_starts_meets_all_of_it_and_is_ready(story: Story, atta
         ("s7-members", "AnswerTooLong"),
         ("s7-assignment", "AnswerTooLong"),
         ("s7-brokers", "AnswerTooLong"),
+        ("s7-null", "KafkaUnreachable"),
         ("s11-slow-0", "KafkaUnreachable"),
         (CROWDED, "ForeignMembers"),
     ],

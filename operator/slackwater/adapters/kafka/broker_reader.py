@@ -19,6 +19,7 @@ from slackwater.adapters.kafka.consumer_group_heartbeat import ConsumerGroupHear
 from slackwater.adapters.kafka.errors import Code, KafkaUnreachable
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import listing, seconds, shown
 from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
 
 _AT_A_TIME: Final = 8
@@ -35,6 +36,8 @@ _DENIED: Final = (
 _LARGEST: Final = 2**31 - 1
 _MOST_DIGITS: Final = len(str(_LARGEST))
 _NAMES: Final = (*_CLASSIC_SESSION, *_CONSUMER_SESSION, *_CONSUMER_HEARTBEAT, _POLICY)
+WITHIN_S: Final = 60.0
+"""For all brokers together: each has the time for one answer, and there may be hundreds, or one that is all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,64 +53,87 @@ class BrokerAnswer:
 class BrokerReader:
     """Reads the facts of one cluster."""
 
-    def __init__(self, wire: KafkaWire, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, wire: KafkaWire, *, now: Callable[[], float] = time.time, within_s: float = WITHIN_S) -> None:
         self._wire = wire
         self._now = now
+        self._within_s = within_s
 
     async def read(self) -> BrokerFacts:
         """Ask now. Raises KafkaUnreachable and KafkaRefused; what is only not granted is a `problem` of the facts."""
         began_at = self._now()
-        metadata = await self._wire.send(MetadataRequest(topics=[], allow_auto_topic_creation=False, min_version=4))
-        self._wire.remember_brokers(metadata)
-        turn = asyncio.Semaphore(_AT_A_TIME)
-        answers = await asyncio.gather(*(self._ask(broker.node_id, turn) for broker in metadata.brokers))
+        try:
+            async with asyncio.timeout(self._within_s):
+                answers = await self._ask_all()
+        except TimeoutError as error:
+            message = f"Kafka's brokers together took more than {seconds(self._within_s)} to say what they can do"
+            raise KafkaUnreachable(message, Reason.OBSERVATION_INCOMPLETE) from error
         if not answers:
             raise KafkaUnreachable("Kafka named no broker of the cluster", Reason.OBSERVATION_INCOMPLETE)
         return facts_of(answers, began_at)
 
+    async def _ask_all(self) -> Sequence[BrokerAnswer]:
+        """None is asked any more after one has failed."""
+        metadata = await self._wire.send(MetadataRequest(topics=[], allow_auto_topic_creation=False, min_version=4))
+        self._wire.remember_brokers(metadata)
+        turn = asyncio.Semaphore(_AT_A_TIME)
+        tasks = [asyncio.ensure_future(self._ask(broker.node_id, turn)) for broker in metadata.brokers]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
     async def _ask(self, node_id: int, turn: asyncio.Semaphore) -> BrokerAnswer:
         async with turn:
-            return await self._asked(node_id)
+            (serves, version), (settings, problem) = await asyncio.gather(
+                self._ask_for_capabilities(node_id), self._ask_for_settings(node_id)
+            )
+        return BrokerAnswer(serves, version, settings, problem)
 
-    async def _asked(self, node_id: int) -> BrokerAnswer:
+    async def _ask_for_capabilities(self, node_id: int) -> tuple[bool, int]:
+        # Version 3 tells the finalized features (Kafka 2.7), version 4 all that are supported (Kafka 3.9).
+        request = ApiVersionsRequest(client_software_name="slackwater", client_software_version="0", max_version=4)
+        return capabilities_in(node_id, await self._wire.send(request, node_id))
+
+    async def _ask_for_settings(self, node_id: int) -> tuple[Mapping[str, str], str]:
         row = DescribeConfigsRequest.DescribeConfigsResource
         resource = row(resource_type=_BROKER, resource_name=str(node_id), configuration_keys=list(_NAMES))
-        # Version 3 tells the finalized features (Kafka 2.7), version 4 all that are supported (Kafka 3.9).
-        capabilities, settings = await asyncio.gather(
-            self._wire.send(
-                ApiVersionsRequest(client_software_name="slackwater", client_software_version="0", max_version=4),
-                node_id,
-            ),
-            self._wire.send(DescribeConfigsRequest(resources=[resource]), node_id),
-        )
-        return answer_of(node_id, capabilities, settings)
+        return settings_in(node_id, await self._wire.send(DescribeConfigsRequest(resources=[resource]), node_id))
 
 
-def answer_of(node_id: int, capabilities: Any, described: Any) -> BrokerAnswer:
-    """Read one broker's ApiVersionsResponse and DescribeConfigsResponse. Raises KafkaUnreachable for an error."""
-    if capabilities.error_code != Code.NONE:
-        message = f"Kafka broker {node_id} did not say what it can do: error code {capabilities.error_code}"
+def capabilities_in(node_id: int, response: Any) -> tuple[bool, int]:
+    """Whether a broker serves KIP-848 groups, and its `group.version`, from its ApiVersionsResponse.
+
+    Raises KafkaUnreachable for an error.
+    """
+    if response.error_code != Code.NONE:
+        message = f"Kafka broker {node_id} did not say what it can do: error code {response.error_code}"
         raise KafkaUnreachable(message, Reason.OBSERVATION_INCOMPLETE)
     # Empty, and of epoch -1, in a cluster that finalized nothing.
-    finalized = {feature.name: feature.max_version_level for feature in capabilities.finalized_features or ()}
+    finalized = {feature.name: feature.max_version_level for feature in response.finalized_features or ()}
     # Kafka 3.9 offers the request, and not the feature that these groups need (F58).
-    supported = {feature.name: feature.max_version for feature in capabilities.supported_features or ()}
-    offered = any(each.api_key == ConsumerGroupHeartbeatRequest.API_KEY for each in capabilities.api_keys)
+    supported = {feature.name: feature.max_version for feature in response.supported_features or ()}
+    offered = any(each.api_key == ConsumerGroupHeartbeatRequest.API_KEY for each in response.api_keys)
+    version = finalized.get(_GROUP_VERSION, 0)
+    return offered and max(supported.get(_GROUP_VERSION, 0), version) > 0, version
+
+
+def settings_in(node_id: int, response: Any) -> tuple[Mapping[str, str], str]:
+    """A broker's settings from its DescribeConfigsResponse, and what is wrong with it. Of what it says without having
+    been asked, and of a value that is longer than any, nothing is kept: there are hundreds of brokers."""
     settings: dict[str, str] = {}
     problem = ""
-    for result in described.results:
+    for result in response.results:
         if result.error_code == Code.CLUSTER_AUTHORIZATION_FAILED:
             problem = _DENIED
         elif result.error_code != Code.NONE:
             problem = f"Kafka broker {node_id} did not tell its settings: error code {result.error_code}"
-        settings |= {config.name: config.value for config in result.configs if config.value is not None}
-    return BrokerAnswer(
-        serves_consumer_protocol=offered
-        and max(supported.get(_GROUP_VERSION, 0), finalized.get(_GROUP_VERSION, 0)) > 0,
-        group_version=finalized.get(_GROUP_VERSION, 0),
-        settings=settings,
-        problem=problem,
-    )
+        settings |= {
+            config.name: shown(config.value)
+            for config in result.configs
+            if config.value is not None and config.name in _NAMES
+        }
+    return settings, problem
 
 
 def facts_of(answers: Sequence[BrokerAnswer], read_at: float) -> BrokerFacts:
@@ -147,7 +173,7 @@ def _policy(each: Collection[Mapping[str, str]]) -> tuple[MigrationPolicy | None
     if not named or any(_POLICY not in settings for settings in each):
         return None, ""
     if len(named) > 1:
-        return None, f"the brokers differ in {_POLICY} ({', '.join(sorted(named))}): set it alike on all"
+        return None, f"the brokers differ in {_POLICY} ({listing(sorted(named))}): set it alike on all"
     (name,) = named
     if name not in set(MigrationPolicy):
         return None, f"the brokers' {_POLICY} is {name}, which this slackwater does not know"

@@ -1,9 +1,9 @@
 """Counts what an answer says that it has, before anything of it is made: an array's number stands before its elements.
 
 kafka-python compiles a decoder for each kind of answer from what its fields emit. It believes each number; reads one
-that does not end into an ever larger integer, nine minutes for 4 MB; and copies all that follows for each element with
-tags, seventeen seconds.
-What is emitted for these three is replaced here, for the whole process, by what refuses and by what is linear.
+that does not end into an ever larger integer, nine minutes for 4 MB; copies all that follows for each element with
+tags, seventeen seconds; and gives None for a null where the protocol has none, which Java's client refuses.
+What is emitted for these four is replaced here, for the whole process, by what refuses and by what is linear.
 
 Every row of an answer becomes some five objects that Python's garbage collector looks at again and again, the event
 loop standing still meanwhile: a million of them, which fit into 4 MB, cost half a second each time.
@@ -21,6 +21,7 @@ from kafka.errors import KafkaProtocolError
 from kafka.protocol.schemas.fields.array import ArrayField
 from kafka.protocol.schemas.fields.codecs.tagged_fields import TaggedFields
 from kafka.protocol.schemas.fields.codecs.types import UnsignedVarInt32
+from kafka.protocol.schemas.fields.simple import SimpleField
 from kafka.protocol.schemas.fields.struct import StructField
 from kafka.protocol.schemas.fields.struct_array import StructArrayField
 
@@ -30,6 +31,7 @@ MOST_TAGS: Final = 64
 """Of one element; Kafka's own have three at most."""
 _LOOP: Final = " in range("
 _LAST_SHIFT: Final = 28
+_NONE_IS_A_VALUE: Final = frozenset({"uuid", "bitfield"})
 _now: Final = threading.local()
 
 
@@ -70,8 +72,15 @@ def counted(limits: Limits) -> Iterator[None]:
 
 def _elements(name: str, is_row: bool, number: int) -> range:
     if (count := getattr(_now, "count", None)) is not None:
+        if number < 0:  # it would be taken off the count
+            raise ValueError(f"there are {number} {name}")
         count.take(name, number, is_row)
     return range(number)
+
+
+def _refuse_null(name: str) -> None:
+    if getattr(_now, "count", None) is not None:
+        raise ValueError(f"there is no {name}")
 
 
 def _emits_counted(emit: Callable[..., None], is_row: bool) -> Callable[..., None]:
@@ -82,6 +91,21 @@ def _emits_counted(emit: Callable[..., None], is_row: bool) -> Callable[..., Non
         at = next(at for at, line in enumerate(ctx.lines) if at >= before and _LOOP in line)
         ctx.lines[at] = ctx.lines[at].replace(_LOOP, f" in {name}(")
         ctx.globs[name] = partial(_elements, field.name, is_row)
+
+    return _emits_no_null(emit_decode_from)
+
+
+def _emits_no_null(emit: Callable[..., None]) -> Callable[..., None]:
+    """But where the schema has one. An identifier of zeros is None, too, and no null."""
+
+    def emit_decode_from(
+        field: Any, ctx: Any, name: str, indent: str, version: int | None = None, **options: Any
+    ) -> None:
+        emit(field, ctx, name, indent, version=version, **options)
+        if not field.nullable_for_version_q(version) and field.type_str not in _NONE_IS_A_VALUE:
+            refuse = ctx.next_var("refuse")
+            ctx.globs[refuse] = partial(_refuse_null, field.name)
+            ctx.emit(indent, f"if {name} is None: {refuse}()")
 
     return emit_decode_from
 
@@ -98,6 +122,7 @@ def varint_at(data: Any, at: int) -> tuple[int, int]:
     raise ValueError("a number does not end")
 
 
+_TEXTS: Final = _emits_no_null(SimpleField.emit_decode_from)
 _VALUES: Final = _emits_counted(ArrayField.emit_decode_from, is_row=False)
 _ROWS: Final = _emits_counted(StructArrayField.emit_decode_from, is_row=True)
 
@@ -153,6 +178,7 @@ def _decode_tags(fields: TaggedFields, data: Any, version: int | None = None) ->
 def count_from_now_on() -> None:
     """Before the first answer is decoded: what is compiled stays. A second time changes nothing."""
     ArrayField.emit_decode_from, StructArrayField.emit_decode_from = _VALUES, _ROWS
+    SimpleField.emit_decode_from = _TEXTS
     UnsignedVarInt32.emit_decode_from = classmethod(_emit_varint)
     StructField._emit_tagged_decode = _emit_tags  # noqa: SLF001
     TaggedFields.decode = _decode_tags

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,12 +43,20 @@ _TYPES: Final = {"classic": GroupType.CLASSIC, "consumer": GroupType.CONSUMER}
 
 def classic_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
     """Read a DescribeGroupsResponse by group id. Groups of other types and missing ones look alike in it (F18)."""
-    return {group.group_id: _classic(group, limits) for group in response.groups}
+    return {group.group_id: _read(_classic, group, limits) for group in response.groups}
 
 
 def consumer_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
     """Read a ConsumerGroupDescribeResponse by group id."""
-    return {group.group_id: _consumer(group, limits) for group in response.groups}
+    return {group.group_id: _read(_consumer, group, limits) for group in response.groups}
+
+
+def _read(read: Callable[[Any, Limits], Answer], group: Any, limits: Limits) -> Answer:
+    """What one group's bytes are takes no other group out of sight."""
+    try:
+        return read(group, limits)
+    except Exception as error:  # noqa: BLE001 - bytes that the broker, or anybody in the group, may have made up
+        return unanswered(f"a readable description of group {group.group_id} ({error})")
 
 
 def weight_of(response: Any) -> int:
@@ -88,16 +97,13 @@ def _classic(group: Any, limits: Limits) -> Answer:
         return group_failure(group.group_id, group.error_code)
     if group.protocol_type not in _CONSUMER_PROTOCOLS:
         return _of_another_type(group.group_id, f"group of the protocol type {shown(group.protocol_type)}")
-    try:
-        if failure := overcrowded(f"group {group.group_id}", len(group.members), limits):
-            return failure
-        owned = sum(partitions_in(bytes(member.member_assignment or b"")) for member in group.members)
-        if failure := crowded(f"group {group.group_id}", owned, limits):
-            return failure
-        names = _Names()
-        members = tuple(_classic_member(member, names) for member in group.members)
-    except Exception as error:  # noqa: BLE001 - bytes that anybody in the group may have made up
-        return unanswered(f"a readable assignment of group {group.group_id} ({error})")
+    if failure := overcrowded(f"group {group.group_id}", len(group.members), limits):
+        return failure
+    owned = sum(partitions_in(bytes(member.member_assignment or b"")) for member in group.members)
+    if failure := crowded(f"group {group.group_id}", owned, limits):
+        return failure
+    names = _Names()
+    members = tuple(_classic_member(member, names) for member in group.members)
     return Description(
         _state(group.group_state), GroupType.CLASSIC, assignor=shown(group.protocol_data or ""), members=members
     )

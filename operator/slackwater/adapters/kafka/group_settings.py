@@ -54,13 +54,15 @@ async def read_settings(
 
 
 def settings_in(response: Any) -> dict[str, Settings | Failure]:
-    """Read a DescribeConfigsResponse of GROUP resources."""
+    """Read a DescribeConfigsResponse of GROUP resources. What is kept of it is counted nowhere: whatever a broker says,
+    it is no more of a group than of a partition."""
     return {result.resource_name: _settings(result) for result in response.results}
 
 
 def _settings(result: Any) -> Settings | Failure:
     if result.error_code == Code.NONE:
-        return {c.name: c.value for c in result.configs if c.config_source == _OWN and c.value is not None}
+        own = [each for each in result.configs if each.config_source == _OWN and each.value is not None]
+        return {each.name: shown(each.value) for each in own if each.name in READ}
     name = result.resource_name
     if result.error_code in _DENIED:
         message = f"the connection's Kafka user may not read the settings of group {name}: grant it DescribeConfigs"

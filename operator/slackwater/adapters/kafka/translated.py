@@ -18,7 +18,14 @@ from slackwater.core.decision.words import shown
 
 TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
 _LOG_IN: Final = (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError, WeakLogIn)
-_LENGTH: Final = re.compile(r"Invalid frame length: (\d+)")
+_LENGTH: Final = re.compile(r"Invalid frame length: (-?\d+)")
+_OTHERS: Final = {
+    re.compile(
+        rf"{_LENGTH.pattern}|Correlation IDs do not match|No in-flight-request found"
+    ): "does not speak Kafka's protocol: is it a broker, or does it want tls?",
+    re.compile(r"Unable to decode response"): "answers with what is not Kafka's protocol",
+}
+"""Numbers in the first sentences are letters of whoever listens there, and letters are not repeated."""
 LONGEST_CAUSE: Final = 1_000
 """Characters. It is kept for each group of a connection."""
 _NO_LENGTH: Final = 2**29
@@ -28,7 +35,7 @@ _NO_LENGTH: Final = 2**29
 def is_too_long(error: BaseException) -> bool:
     """An answer that a broker began, longer than is read: another broker's would be as long."""
     length = _LENGTH.search(_cause(error))
-    return isinstance(error, TooMuch) or (length is not None and int(length[1]) < _NO_LENGTH)
+    return isinstance(error, TooMuch) or (length is not None and 0 <= int(length[1]) < _NO_LENGTH)
 
 
 def as_exception(error: BaseException) -> Exception:
@@ -51,8 +58,8 @@ def translated(error: BaseException, where: str, others: str) -> KafkaFailed:
         return AnswerTooLong(f"{where} answers with {cause}")
     if is_too_long(error):
         return AnswerTooLong(f"{where} answers with more bytes than are read of one answer")
-    if _LENGTH.search(cause) is not None:  # letters, which are not repeated: somebody else may listen there
-        return KafkaUnreachable(f"{where} does not speak Kafka's protocol: is it a broker, or does it want tls?")
+    if why := next((why for sign, why in _OTHERS.items() if sign.search(cause)), ""):
+        return KafkaUnreachable(f"{where} {why}")
     if "CERTIFICATE" in cause or "certificate" in cause:
         return KafkaRefused(f"{where} cannot be trusted: check the connection's tls and its Secrets ({cause})")
     return KafkaUnreachable(f"{where} cannot be reached: {cause}{others}")

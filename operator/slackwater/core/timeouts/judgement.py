@@ -46,7 +46,7 @@ def judge(world: World, *, approved: bool = False) -> Judgement | None:
         return None
     wanted = ranges_by_setting(advice, memory.protocol)
     failed = None if approved else _failed_before(world, advice)
-    if unfit := _unfit(world, advice) or failed or _impossible(world, wanted):
+    if unfit := _unfit(world, advice) or failed or _unknown(world, wanted) or _impossible(world, wanted):
         return unfit
     changes = _changes(world, wanted)
     if not changes:
@@ -159,6 +159,16 @@ def _failed_before(world: World, advice: Advice) -> Judgement | None:
     return Judgement(Reason.RECOMMENDATION_FAILED, message)
 
 
+def _unknown(world: World, wanted: Mapping[Setting, Range]) -> Judgement | None:
+    """What Kafka has is no number: nobody knows what a recommendation would change."""
+    theirs, said = _had_by_kafka(world), asked(world.group.spec.timeouts)
+    for setting in wanted:
+        if setting not in said and setting in theirs and _number(theirs[setting]) is None:
+            message = f"Kafka has no number as this group's {_NAMES_IN_KAFKA[setting]}: ask whoever runs the brokers"
+            return Judgement(Reason.BOUNDS_UNKNOWN, message)
+    return None
+
+
 def _impossible(world: World, wanted: Mapping[Setting, Range]) -> Judgement | None:
     """A value that the brokers would refuse, or that does not go together with what the spec says itself."""
     for setting, recommended in wanted.items():
@@ -227,16 +237,27 @@ def _turns(world: World, setting: Setting, value: int) -> bool:
 
 
 def values_now(world: World) -> Values:
-    """What members are given, a KIP-848 group's as Kafka has it where the group has settings of its own."""
-    given = dict(in_force(world))
-    settings = world.seen.settings if world.seen is not None else None
-    for setting, name in _NAMES_IN_KAFKA.items():
-        if settings is not None and name in settings and setting not in world.memory.tuning.values:
-            given[setting] = int(settings[name])
-    return given
+    """What members are given, a KIP-848 group's as Kafka has it where the group has settings of its own.
+
+    One that is no number counts as not set; `judge` says so of what is recommended in its place.
+    """
+    theirs = {setting: _number(text) for setting, text in _had_by_kafka(world).items()}
+    return {**in_force(world), **{setting: number for setting, number in theirs.items() if number is not None}}
+
+
+def _had_by_kafka(world: World) -> Mapping[Setting, str]:
+    settings = (world.seen.settings if world.seen is not None else None) or {}
+    ours = world.memory.tuning.values
+    return {each: settings[name] for each, name in _NAMES_IN_KAFKA.items() if name in settings and each not in ours}
+
+
+def _number(text: str) -> int | None:
+    """Milliseconds, as Kafka has them in 32 bits."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None
 
 
 _NAMES_IN_KAFKA: Final = {
     Setting.CONSUMER_SESSION: SESSION,
     Setting.CONSUMER_HEARTBEAT: HEARTBEAT,
 }
+_MOST_DIGITS: Final = len(str(2**31 - 1))
