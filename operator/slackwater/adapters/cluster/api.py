@@ -7,7 +7,6 @@ that a newer API server sends.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import ssl
 import time
@@ -20,20 +19,12 @@ from urllib.parse import urlencode
 import aiohttp
 from kubernetes.aio import client, config
 
-from slackwater.adapters.cluster.errors import (
-    ClusterFailed,
-    ClusterRefused,
-    ClusterUnreachable,
-    Conflict,
-    Forbidden,
-    KindMissing,
-    NotLetIn,
-    WebhookFailed,
-)
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, KindMissing
 from slackwater.adapters.cluster.lists import LISTED_AT_ONCE, read_aside
 from slackwater.adapters.cluster.outages import asked_to_wait_s, in_words
 from slackwater.adapters.cluster.paths import APPLIED, EVENT, REVIEWS
 from slackwater.adapters.cluster.proxies import proxy_for
+from slackwater.adapters.cluster.refusals import refusal
 from slackwater.api.annotations import FIELD_MANAGER
 from slackwater.ports import Kind
 
@@ -47,15 +38,6 @@ DONE_OR_NEVER_S: Final = 60.0
 """After a write was given up: an API server works on a request for no longer than that (its `--request-timeout`)."""
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
 MERGE: Final = "application/merge-patch+json"
-
-_ANONYMOUS: Final = 'User "system:anonymous"'
-"""Whoever showed no credentials, as when a log-in plugin of the kubeconfig fails: the package goes on without."""
-
-_NO_FAULT_OF_THE_SERVER: Final = ("failed to create typed patch object", "field not declared in schema")
-"""What a server-side apply of a field that there is not, such as a misspelt one, is answered with, and 500."""
-
-_NO_WEBHOOK: Final = "failed calling webhook"
-"""With 500 as well; nothing was written."""
 
 _SENT_ONCE: Final = ("PATCH", "POST")
 """Where no connection can be made, nothing was sent. A DELETE may have been: aiohttp sends it again when the first
@@ -248,7 +230,7 @@ class KubernetesApi:
         if answer.status == 404 and absent_is_none:
             return None
         if answer.status >= 400:
-            raise _refusal(what, answer.status, text)
+            raise refusal(what, answer.status, text)
         try:
             result: Json = await read_aside(text, lambda each: self._kept(kind, each))
         except (ValueError, RecursionError) as error:  # a proxy's page, an answer cut short, or deeper than Python goes
@@ -274,24 +256,3 @@ class KubernetesApi:
             raise
         self._unanswered.pop(write, None)
         return answer, text
-
-
-def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
-    try:
-        reason = json.loads(text).get("message") or text.decode(errors="replace")
-    except ValueError:
-        reason = text.decode(errors="replace")
-    message = f"the Kubernetes API refused {what}: {reason} ({status})"
-    if status == 401 or _ANONYMOUS in reason:
-        return NotLetIn(message)
-    if status == 403:
-        return Forbidden(message)
-    if status == 409:
-        return Conflict(message)
-    if _NO_WEBHOOK in reason:
-        return WebhookFailed(message)
-    if status == 410:  # a list that was begun too long ago
-        return ClusterUnreachable(message)
-    if (status == 429 or status >= 500) and not any(words in reason for words in _NO_FAULT_OF_THE_SERVER):
-        return ClusterUnreachable(message)
-    return ClusterRefused(message)
