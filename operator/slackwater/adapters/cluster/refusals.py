@@ -25,7 +25,7 @@ _NO_WEBHOOK: Final = "failed calling webhook"
 """With 500 as well; nothing was written."""
 
 
-def refusal(what: str, status: int, text: bytes) -> ClusterFailed:
+def refusal(what: str, status: int, text: bytes | bytearray) -> ClusterFailed:
     """`what` was asked, with method and path; `text` is the answer's body."""
     try:
         reason = json.loads(text).get("message") or text.decode(errors="replace")
