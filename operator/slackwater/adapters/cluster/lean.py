@@ -103,7 +103,7 @@ def _of_a_revision(revision: Json) -> Json:
     """Whose it is, and the template; a larger one than is made of a ConsumerGroup is none of ours."""
     owners = {key: value for key, value in revision["metadata"].items() if key == "ownerReferences"}
     data = {"data": revision["data"]} if "data" in revision and not _is_large(revision["data"]) else {}
-    return {"metadata": _named(revision["metadata"]) | owners, **data}
+    return {"metadata": {**_of_a_pod(revision["metadata"]), **owners}, **data}
 
 
 def _named(metadata: Json) -> dict[str, Any]:
