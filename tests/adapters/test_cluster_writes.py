@@ -15,6 +15,7 @@ from slackwater.adapters.cluster.api import DONE_OR_NEVER_S, TIMEOUT_S, Kubernet
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import POD, TOKEN_REVIEW
 from slackwater.api.errors import SlackwaterError
+from tests.adapters.api_server import answered
 
 
 class FakeClient:
@@ -35,10 +36,7 @@ class FakeClient:
         if self.failure is not None:
             raise self.failure
         status, headers = self.answers.pop(0) if self.answers else (200, {})
-        return SimpleNamespace(status=status, headers=headers, read=self._read)
-
-    async def _read(self) -> bytes:
-        return b"{}"
+        return answered({}, status, headers)
 
 
 def refuse() -> float:

@@ -17,6 +17,7 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.lists import LISTED_AT_ONCE, LONG, read_aside, read_list
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
+from tests.adapters.api_server import answered
 
 VALUES: Final = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -110,17 +111,11 @@ class Pages:
         self.asked.append(query)
         first, most = int(query.get("continue", ["0"])[0]), int(query.get("limit", ["1000000"])[0])
         if first and not self.goes_on:
-            return self._answer(410, {"message": "The provided continue parameter is too old", "reason": "Expired"})
+            return answered({"message": "The provided continue parameter is too old", "reason": "Expired"}, 410)
         last = min(self.number, first + most)
         items = [{"metadata": {"name": f"g{n}", "labels": {"a": "b"}}} for n in range(first, last)]
         told = {"resourceVersion": "7"} | ({"continue": str(last)} if last < self.number else {})
-        return self._answer(200, {"items": items, "metadata": told})
-
-    def _answer(self, status: int, body: Any) -> Any:
-        async def read() -> bytes:
-            return json.dumps(body).encode()
-
-        return SimpleNamespace(status=status, headers={}, read=read)
+        return answered({"items": items, "metadata": told})
 
 
 async def test_a_list_comes_in_parts_and_is_one() -> None:

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from slackwater.adapters.cluster import api
 from slackwater.adapters.cluster.errors import (
     ClusterFailed,
     ClusterRefused,
@@ -15,6 +14,7 @@ from slackwater.adapters.cluster.errors import (
     Forbidden,
     WebhookFailed,
 )
+from slackwater.adapters.cluster.refusals import refusal
 
 MISSPELT = (
     "failed to create typed patch object (shop/orders; apps/v1, Kind=StatefulSet): "
@@ -41,6 +41,6 @@ WEBHOOK = (
     ],
 )
 def test_an_answer_is_a_fault_that_passes_or_a_refusal(status: int, message: str, error: type[ClusterFailed]) -> None:
-    refused = api._refusal("PATCH …/statefulsets/orders", status, json.dumps({"message": message}).encode())
+    refused = refusal("PATCH …/statefulsets/orders", status, json.dumps({"message": message}).encode())
     assert type(refused) is error
     assert message in str(refused)

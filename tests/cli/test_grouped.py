@@ -79,6 +79,7 @@ def test_a_mistake_in_a_plugin_names_the_plugin(
         ("status payments --kubeconfig f -n shop", "--kubeconfig f status payments -n shop"),
         ("status --kubeconfig=f payments --debug", "--kubeconfig=f --debug status payments"),
         ("--debug list", "--debug list"),
+        ("status payments --ask-kafka", "--ask-kafka status payments"),
         ("pause payments --reason -- --kubeconfig f", "pause payments --reason -- --kubeconfig f"),
     ],
 )

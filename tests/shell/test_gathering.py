@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster import snapshot
+from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.resources import ConsumerGroup
@@ -23,15 +24,31 @@ from tests.shell.fakes import KEY, FakeApi, FakeConnections, group_object
 HEARD_AT = 50.0
 
 
+def controlled_by(uid: str) -> list[dict[str, Any]]:
+    return [{"uid": uid, "kind": "StatefulSet", "name": KEY.name, "controller": True}]
+
+
+def stateful_set(name: str = KEY.name, owner: str = f"uid-of-{KEY.name}") -> dict[str, Any]:
+    named = {"namespace": KEY.namespace, "name": name, "uid": f"uid-of-set-{name}", "resourceVersion": "1"}
+    metadata = {**named, "labels": {GROUP_LABEL: KEY.name}, "ownerReferences": controlled_by(owner)}
+    return {"kind": "StatefulSet", "metadata": metadata, "spec": {"replicas": 0, "template": {"spec": {}}}}
+
+
+def revision(number: int, **metadata: Any) -> dict[str, Any]:
+    named = {"namespace": KEY.namespace, "name": f"{KEY.name}-{number}", "labels": {GROUP_LABEL: KEY.name}}
+    template = {"metadata": {"labels": {"version": str(number)}}, "spec": {}}
+    return {"metadata": named | metadata, "data": {"spec": {"template": template}}}
+
+
 class Stage:
     """A group with the revisions `payments-1`, `payments-2` … of its StatefulSet."""
 
     def __init__(self, revisions: int) -> None:
         self.api, self.store, self.version = FakeApi(), Store(lambda: HEARD_AT), 0
+        self.store.put(STATEFUL_SET, stateful_set())
         for number in range(1, revisions + 1):
-            metadata = {"namespace": KEY.namespace, "name": f"{KEY.name}-{number}"}
-            template = {"metadata": {"labels": {"version": str(number)}}, "spec": {}}
-            self.api.add(CONTROLLER_REVISION, {"metadata": metadata, "data": {"spec": {"template": template}}})
+            owned = controlled_by(f"uid-of-set-{KEY.name}")
+            self.api.add(CONTROLLER_REVISION, revision(number, ownerReferences=owned))
         api: Any = self.api
         connections: Any = FakeConnections()
         self.gathering = Gathering(api, self.store, connections, AdviceBook(lambda key: None), lambda: 0.0)
@@ -71,6 +88,57 @@ async def test_of_many_rollouts_only_the_template_of_the_newest_is_kept() -> Non
     assert stage.reads == 3
     assert await stage.template(1) == "1"
     assert stage.reads == 4  # the older ones were forgotten: nothing can go back to them
+
+
+@pytest.mark.parametrize(
+    ("owners", "sets", "labels", "is_read"),
+    [
+        (controlled_by("uid-of-set-payments"), [stateful_set()], {}, True),
+        (controlled_by("uid-of-set-payments"), [stateful_set(owner="somebody")], {}, False),
+        (controlled_by("uid-of-set-payments"), [], {}, False),
+        (controlled_by("somebody"), [stateful_set()], {}, False),
+        (controlled_by("uid-of-payments"), [stateful_set()], {}, False),
+        ([{"uid": "uid-of-set-payments", "kind": "StatefulSet"}], [stateful_set()], {GROUP_LABEL: KEY.name}, False),
+        ([], [stateful_set()], {GROUP_LABEL: KEY.name}, False),
+        ([], [], {GROUP_LABEL: KEY.name}, True),
+        ([], [stateful_set(KEY.name + "-b")], {GROUP_LABEL: KEY.name}, True),
+        ([], [], {GROUP_LABEL: "orders"}, False),
+        ([], [], {}, False),
+    ],
+    ids=[
+        "its own",
+        "of a StatefulSet under its name that somebody else has",
+        "of a StatefulSet that is gone",
+        "somebody else's",
+        "said to be the group's own",
+        "without a controller beside the StatefulSet",
+        "an orphan beside the StatefulSet",
+        "an orphan of a StatefulSet that is gone",
+        "an orphan of one of two StatefulSets that is gone",
+        "an orphan of another group",
+        "an orphan of nobody",
+    ],
+)
+async def test_only_a_revision_of_the_groups_own_is_gone_back_to(
+    owners: list[Any], sets: list[Any], labels: dict[str, str], is_read: bool
+) -> None:
+    """Who makes one chooses its name and its labels, and what is in it would run as the group's pods do."""
+    api = FakeApi()
+    api.add(CONTROLLER_REVISION, revision(1, ownerReferences=owners, labels=labels))
+    memory = read_memory({"rollout": {"phase": "RollingBack", "lastGoodRevision": f"{KEY.name}-1"}})
+    found = await snapshot.read_last_good_template(api, group_object(), sets, memory)
+    assert (found is not None) is is_read
+
+
+async def test_of_a_revision_that_was_too_large_to_be_kept_there_is_no_template() -> None:
+    api = FakeApi()
+    made = lean(CONTROLLER_REVISION, revision(1, uid="u") | {"data": {"spec": {"template": ["x"] * 100_000}}})
+    kept = lean(CONTROLLER_REVISION, revision(2))
+    assert "data" not in made
+    assert kept["data"] == revision(2)["data"]
+    api.add(CONTROLLER_REVISION, dict(made))
+    memory = read_memory({"rollout": {"phase": "RollingBack", "lastGoodRevision": f"{KEY.name}-1"}})
+    assert await snapshot.read_last_good_template(api, group_object(), [], memory) is None
 
 
 async def test_a_group_at_rest_keeps_no_template() -> None:

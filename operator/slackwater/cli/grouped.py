@@ -84,7 +84,7 @@ def first_sentence(text: str) -> str:
     return _END.split(paragraph, 1)[0].rstrip(".")
 
 
-_ANYWHERE: Final[Mapping[str, int]] = {"--kubeconfig": 1, "--debug": 0}
+_ANYWHERE: Final[Mapping[str, int]] = {"--kubeconfig": 1, "--debug": 0, "--ask-kafka": 0}
 """Option → how many words it takes."""
 _END: Final = re.compile(r"(?<=[\w`)])\. (?=[A-Z`])")
 _ORDER: Final = {name: number for number, name in enumerate(name for names in GROUPS.values() for name in names)}

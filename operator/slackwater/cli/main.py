@@ -30,6 +30,7 @@ from slackwater.cli.commands.pipeline import pipeline
 from slackwater.cli.commands.reason import reason
 from slackwater.cli.completion import Shell, answer_kubectl, answer_shells, script
 from slackwater.cli.grouped import Grouped
+from slackwater.cli.looking.vouched import ASK_VARIABLE
 from slackwater.cli.options import As, Context, For, Name, Namespace, Output, Watch, parse_seconds, print_document
 from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
@@ -97,6 +98,14 @@ def slackwater(
         str | None,
         typer.Option(metavar="FILE", help="Use this kubeconfig instead of those in KUBECONFIG; anywhere on the line."),
     ] = None,
+    ask_kafka: Annotated[
+        bool,
+        typer.Option(
+            "--ask-kafka",
+            help="Log in to Kafka with Secrets of a KafkaConnection also where the operator has not yet: they go to the"
+            f" brokers that it names. Anywhere on the line. As {ASK_VARIABLE}=1.",
+        ),
+    ] = False,
 ) -> None:
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
 
@@ -106,6 +115,8 @@ def slackwater(
     """
     if debug:
         os.environ[edge.DEBUG_VARIABLE] = "1"
+    if ask_kafka:
+        os.environ[ASK_VARIABLE] = "1"
     if kubeconfig is not None:
         if not kubeconfig.strip():
             raise typer.BadParameter("an empty --kubeconfig would be the usual one: write the path of a file")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -93,7 +93,7 @@ class Gathering:
         obj = self._store.get(CONSUMER_GROUP, key) or {}  # gone meanwhile, perhaps: no act comes of that
         memory = self.remembered(key, obj) if obj else RolloutMemory()
         workloads = self._workloads(key)
-        template = await self._last_good_template(key, memory)
+        template = await self._last_good_template(key, obj, workloads, memory)
         written = self._written.get(key, {})
         pods = self._store.pods_of(key)
         told = self._store.told_running(key)
@@ -198,7 +198,9 @@ class Gathering:
             world = replace(world, turn=self._fleets.turn_of(key, world.memory))
         return await self._pod_events.explain(key, world)
 
-    async def _last_good_template(self, key: Key, memory: RolloutMemory) -> Json | None:
+    async def _last_good_template(
+        self, key: Key, obj: Json, workloads: Sequence[Json], memory: RolloutMemory
+    ) -> Json | None:
         """Revisions never change, so it is read once for as long as the same one is needed."""
         revision = needs_last_good_template(memory)
         if revision is None:
@@ -206,7 +208,7 @@ class Gathering:
             return None
         known = self._templates.get(key)
         if known is None or known[0] != revision:
-            template = await read_last_good_template(self._api, key.namespace, memory)
+            template = await read_last_good_template(self._api, obj, workloads, memory)
             if template is None:
                 return None
             known = self._templates[key] = (revision, template)

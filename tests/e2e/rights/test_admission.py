@@ -3,80 +3,32 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
 
-from tests.api.manifests import cluster_kafka_connection, consumer_group, kafka_connection
-from tests.chart.helm import CHART, helm
-from tests.e2e.stage.own_api_server import own_api_server
+from tests.api.campaign_refusals import campaign
+from tests.api.manifests import cluster_kafka_connection, consumer_fleet, consumer_group, kafka_connection
+from tests.e2e.rights.admission import (
+    AUTHORITY,
+    HOME,
+    LOGIN,
+    MEMORY,
+    NOT_OURS,
+    OPERATOR,
+    PODS,
+    TEAM,
+    Writes,
+    installed,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
-
-HOME: Final = "operations"
-TEAM: Final = "team-a"
-OPERATOR: Final = f"system:serviceaccount:{HOME}:slackwater"
-PODS: Final = "you need the right to create StatefulSets in this namespace"
-MEMORY: Final = "the status is the operator's memory"
-NOT_OURS: Final = "the operator writes only what belongs to a ConsumerGroup"
-WRITES_OURS: Final = ("create,update,patch,get", "consumergroups.slackwater.dev,kafkaconnections.slackwater.dev")
-PEOPLE: Final = {
-    "tenant": [WRITES_OURS],
-    "developer": [WRITES_OURS, ("create", "statefulsets.apps"), ("get", "secrets")],
-    "reader-of-one": [WRITES_OURS, ("get", "secrets/kafka-login")],
-    "administrator": [
-        WRITES_OURS,
-        ("get,update,patch", "consumergroups.slackwater.dev/status,kafkaconnections.slackwater.dev/status"),
-    ],
-    "autoscaler": [
-        ("get", "consumergroups.slackwater.dev"),
-        ("get,update,patch", "consumergroups.slackwater.dev/scale"),
-    ],
-}
-LOGIN: Final = {"tls": {}, "authentication": {"type": "ScramSha512", "secretRef": {"name": "kafka-login"}}}
-AUTHORITY: Final = {"tls": {"caSecretRef": {"name": "kafka-ca"}}}
-
-
-@dataclass(frozen=True, slots=True)
-class Writes:
-    """What one of them writes in the team's namespace, by impersonation."""
-
-    kubeconfig: str
-
-    def kubectl(self, *arguments: str, who: str = "", given: Any = None) -> subprocess.CompletedProcess[str]:
-        namespace = (given or {}).get("metadata", {}).get("namespace", TEAM)
-        command = ["kubectl", f"--kubeconfig={self.kubeconfig}", f"--namespace={namespace}", *arguments]
-        command += [f"--as={who}"] if who else []
-        text = None if given is None else json.dumps(given)
-        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
-
-    def refusal(self, who: str, *arguments: str, given: Any = None) -> str:
-        """Why that was refused; empty where it was not."""
-        done = self.kubectl(*arguments, who=who, given=given)
-        return done.stderr if done.returncode else ""
-
-    def apply(self, who: str, manifest: Any) -> str:
-        return self.refusal(who, "apply", "--server-side", "--force-conflicts", "-f", "-", given=manifest)
 
 
 @pytest.fixture(scope="module")
 def writes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writes]:
-    with own_api_server(tmp_path_factory.mktemp("admission")) as server:
-        found = Writes(str(server.kubeconfig))
-        for namespace in (HOME, TEAM):
-            assert not found.refusal("", "create", "namespace", namespace)
-        helm("install", "slackwater", str(CHART), f"--namespace={HOME}", kubeconfig=server.kubeconfig)
-        for who, rights in PEOPLE.items():
-            for number, (verbs, resources) in enumerate(rights):
-                name = f"{who}-{number}"
-                resource, _, only = resources.partition("/") if resources.startswith("secrets") else (resources, "", "")
-                named = [f"--resource-name={only}"] if only else []
-                role = ("create", "role", name, f"--verb={verbs}", f"--resource={resource}", *named)
-                assert not found.refusal("", *role)
-                assert not found.refusal("", "create", "rolebinding", name, f"--role={name}", f"--user={who}")
+    with installed(tmp_path_factory.mktemp("admission"), (TEAM,)) as found:
         yield found
 
 
@@ -97,20 +49,85 @@ def test_commands_labels_and_the_number_of_pods_ask_for_no_such_right(writes: Wr
     assert writes.refusal(OPERATOR, "patch", "cg", "used", "--type=merge", "-p", '{"metadata":{"finalizers":[]}}') == ""
 
 
+GITOPS: Final = "system:serviceaccount:argocd:argocd-controller"
+DEPLOYER: Final = "system:serviceaccount:team-a:deployer"
+HPA: Final = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
+"""The controller's own account: Kubernetes' own role lets it update every `scale`."""
+SCALES: Final = "/apis/slackwater.dev/v1alpha1/namespaces/team-a/consumergroups/{}/scale"
+
+
+def test_a_gitops_controller_applies_whole_objects_again_and_again(writes: Writes) -> None:
+    """With rights of its own to what it deploys; and it takes nothing from the operator, nor from an autoscaler."""
+    whole = [consumer_group("synced"), kafka_connection("synced", **(LOGIN | AUTHORITY)), consumer_fleet("synced")]
+    for manifest in [*whole, *whole]:
+        assert writes.apply_as_gitops(GITOPS, manifest) == ""
+    assert writes.apply_status(OPERATOR, whole[0], {"phase": "Ready"}) == ""
+    changed = consumer_group("synced", topics=["orders", "refunds"])
+    changed["metadata"]["labels"] = {"app.kubernetes.io/instance": "payments"}
+    assert writes.apply_as_gitops(GITOPS, changed) == ""
+    kept = json.loads(writes.kubectl("get", "cg", "synced", "-o", "json").stdout)
+    assert (kept["spec"]["topics"], kept["status"]["phase"]) == (["orders", "refunds"], "Ready")
+
+
+def test_a_deployer_without_these_rights_applies_what_is_there_and_changes_nothing(writes: Writes) -> None:
+    """A whole apply of the same spec is no change of it, whoever holds the fields."""
+    whole = [(consumer_group("deployed"), PODS), (kafka_connection("deployed", **LOGIN), "kafka-login")]
+    for manifest, refused in whole:
+        assert refused in writes.apply_as_gitops(DEPLOYER, manifest)
+        assert writes.apply_as_gitops(GITOPS, manifest) == ""
+        manifest["metadata"]["labels"] = {"app": "payments"}
+        assert writes.apply_as_gitops(DEPLOYER, manifest) == ""
+    assert PODS in writes.apply_as_gitops(DEPLOYER, consumer_group("deployed", topics=["others"]))
+    elsewhere = kafka_connection("deployed", **(LOGIN | {"bootstrapServers": "attacker:9092"}))
+    assert "kafka-login" in writes.apply_as_gitops(DEPLOYER, elsewhere)
+
+
+def test_the_horizontal_pod_autoscaler_scales_by_the_subresource(writes: Writes) -> None:
+    """It reads the Scale, and puts it back with another number; kubectl may patch instead."""
+    assert writes.apply("developer", consumer_group("scaled")) == ""
+    path = SCALES.format("scaled")
+    scale = json.loads(writes.kubectl("get", "--raw", path, who=HPA).stdout)
+    scale["spec"]["replicas"] = 7
+    assert writes.refusal(HPA, "replace", "--raw", path, "-f", "-", given=scale) == ""
+    assert writes.kubectl("get", "cg", "scaled", "-o", "jsonpath={.spec.replicas}").stdout == "7"
+    stale = writes.refusal(HPA, "replace", "--raw", path, "-f", "-", given=scale)
+    assert "the object has been modified" in stale, "it put what it had read before"
+    scale = json.loads(writes.kubectl("get", "--raw", path, who=HPA).stdout)
+    scale["spec"]["replicas"] = 2**31 - 1
+    too_many = writes.refusal(HPA, "replace", "--raw", path, "-f", "-", given=scale)
+    assert "set replicas to 10000 or less" in too_many
+    assert "forbidden" in writes.refusal(HPA, "label", "cg", "scaled", "app=x")
+
+
 def test_a_status_is_written_by_the_operator_and_by_who_may_everywhere(writes: Writes) -> None:
     """Who administers one namespace could claim another's group in Kafka by it."""
     assert writes.apply("developer", consumer_group("claims")) == ""
     assert writes.apply("developer", kafka_connection("connects")) == ""
-    claimed = {"status": {"rollout": {"claimed": {"clusterId": "A", "at": "1970-01-01T00:00:00Z"}}}}
-    seen = {"status": {"observedGeneration": 1}}
-    apply = ("apply", "--server-side", "--force-conflicts", "--subresource=status", "-f", "-")  # as the operator does
-    for whole, status in ((consumer_group("claims"), claimed), (kafka_connection("connects"), seen)):
-        written = {each: whole[each] for each in ("apiVersion", "kind", "metadata")} | status
-        assert MEMORY in writes.refusal("administrator", *apply, given=written)
-        assert writes.refusal(OPERATOR, *apply, given=written) == ""
-        assert writes.refusal("", *apply, given=written) == "", "who administers the cluster may restore a backup"
+    assert writes.apply("administrator", consumer_fleet("bounds")) == ""
+    assert writes.apply("administrator", campaign()) == ""
+    claimed = {"rollout": {"claimed": {"clusterId": "A", "at": "1970-01-01T00:00:00Z"}}}
+    seen = {"observedGeneration": 1}
+    for whole, status in (
+        (consumer_group("claims"), claimed),
+        (kafka_connection("connects"), seen),
+        (consumer_fleet("bounds"), seen),
+        (campaign(), seen),
+    ):
+        assert MEMORY in writes.apply_status("administrator", whole, status)
+        assert "forbidden" in writes.apply_status("tenant", whole, status)
+        assert writes.apply_status(OPERATOR, whole, status) == ""
+        assert writes.apply_status("", whole, status) == "", "who administers the cluster may restore a backup"
     told = writes.kubectl("get", "cg", "claims", "-o", "jsonpath={.status.rollout.claimed.clusterId}").stdout
     assert told == "A"
+
+
+def test_the_status_of_a_cluster_connection_is_the_operators(writes: Writes) -> None:
+    """No namespace has it, so that no right in one reaches it."""
+    shared = cluster_kafka_connection("claimed")
+    assert writes.apply("", shared) == ""
+    for who in ("tenant", "administrator", GITOPS):
+        assert "forbidden" in writes.apply_status(who, shared, {"observedGeneration": 1})
+    assert writes.apply_status(OPERATOR, shared, {"observedGeneration": 1}) == ""
 
 
 def test_who_may_not_read_a_secret_has_it_sent_nowhere(writes: Writes) -> None:

@@ -7,12 +7,12 @@ that a newer API server sends.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import ssl
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlencode
@@ -20,21 +20,20 @@ from urllib.parse import urlencode
 import aiohttp
 from kubernetes.aio import client, config
 
+from slackwater.adapters.cluster.answers import LARGEST_OBJECT, LONGEST_LIST, READ_AT_ONCE, Answers, Reading
 from slackwater.adapters.cluster.credentials import is_from_a_pod
 from slackwater.adapters.cluster.errors import (
-    ClusterFailed,
+    AnswerTooLarge,
     ClusterRefused,
     ClusterUnreachable,
     Conflict,
-    Forbidden,
     KindMissing,
-    NotLetIn,
-    WebhookFailed,
 )
 from slackwater.adapters.cluster.lists import LISTED_AT_ONCE, read_aside
 from slackwater.adapters.cluster.outages import asked_to_wait_s, in_words
 from slackwater.adapters.cluster.paths import APPLIED, EVENT, REVIEWS
 from slackwater.adapters.cluster.proxies import proxy_for
+from slackwater.adapters.cluster.refusals import refusal
 from slackwater.api.annotations import FIELD_MANAGER
 from slackwater.ports import Kind
 
@@ -44,19 +43,12 @@ TIMEOUT_S: Final = 15.0
 MOST_EVENTS: Final = 20
 """Of one object with one reason. Whoever may write Events may write as many as he likes, of a megabyte each, and
 Kubernetes itself sums up those that repeat."""
+EVENTS_AT_ONCE: Final = 5
+"""A page of the largest ones is in memory twice."""
 DONE_OR_NEVER_S: Final = 60.0
 """After a write was given up: an API server works on a request for no longer than that (its `--request-timeout`)."""
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
 MERGE: Final = "application/merge-patch+json"
-
-_ANONYMOUS: Final = 'User "system:anonymous"'
-"""Whoever showed no credentials, as when a log-in plugin of the kubeconfig fails: the package goes on without."""
-
-_NO_FAULT_OF_THE_SERVER: Final = ("failed to create typed patch object", "field not declared in schema")
-"""What a server-side apply of a field that there is not, such as a misspelt one, is answered with, and 500."""
-
-_NO_WEBHOOK: Final = "failed calling webhook"
-"""With 500 as well; nothing was written."""
 
 _SENT_ONCE: Final = ("PATCH", "POST")
 """Where no connection can be made, nothing was sent. A DELETE may have been: aiohttp sends it again when the first
@@ -76,12 +68,18 @@ class KubernetesApi:
         """Called right before each request that changes something: returns within how many seconds it has to be
         answered, and raises SlackwaterError where it must not go out."""
         self.kept: Callable[[Kind, Mapping[str, Any]], Mapping[str, Any]] = lambda _, obj: obj
-        """What is kept of each object of a list."""
+        """What is kept of each object."""
+        self._answers = Answers()
         self._unanswered: dict[object, float] = {}
         """Write → the monotonic time from when on it is done, or never will be."""
 
     def _kept(self, kind: Kind, item: Json) -> Mapping[str, Any]:
         return self.kept(kind, {"apiVersion": kind.api_version, "kind": kind.name, **item})
+
+    def _cut(self, kind: Kind, found: Any) -> Any:
+        """Of one object; a list's are cut one by one, and the answer to a deletion may be a Status."""
+        is_one = isinstance(found, dict) and found.get("kind") == kind.name
+        return self.kept(kind, found) if is_one else found
 
     @classmethod
     async def connect(cls, context: str | None = None) -> Self:
@@ -101,7 +99,7 @@ class KubernetesApi:
                 f"no Kubernetes cluster is configured ({what}): set KUBECONFIG, or choose a context that exists"
             ) from error
         # Left to aiohttp, each request would look for proxies and read the user's netrc: a quarter of what it takes.
-        configuration.client_session_kwargs = {"trust_env": False}
+        configuration.client_session_kwargs = {"trust_env": False, "read_bufsize": READ_AT_ONCE}
         configuration.proxy = configuration.proxy or proxy_for(configuration.host)
         return cls(client.ApiClient(configuration))
 
@@ -126,10 +124,18 @@ class KubernetesApi:
 
         Raises KindMissing where the cluster does not know the kind.
         """
-        query = {"limit": str(LISTED_AT_ONCE)} | ({"labelSelector": label_selector} if label_selector else {})
+        query = {"labelSelector": label_selector} if label_selector else {}
         items: list[Json] = []
+        at_once = LISTED_AT_ONCE
         while True:
-            found = await self._send("GET", kind, kind.path(namespace), query, absent_is_none=True)
+            query["limit"] = str(at_once)
+            try:
+                found = await self._send("GET", kind, kind.path(namespace), query, absent_is_none=True)
+            except AnswerTooLarge:
+                if at_once == 1:
+                    raise
+                at_once = max(1, at_once // 4)
+                continue
             if found is None:
                 raise KindMissing(f"the cluster knows no {kind.plural} of {kind.api_version}")
             items += found["items"]
@@ -139,9 +145,15 @@ class KubernetesApi:
 
     async def events_of(self, namespace: str, uid: str, reason: str) -> tuple[Json, ...]:
         """Events with this reason about the object that has the uid, MOST_EVENTS at most."""
-        query = {"fieldSelector": f"involvedObject.uid={uid},reason={reason}", "limit": str(MOST_EVENTS)}
-        found = await self._send("GET", EVENT, EVENT.path(namespace), query)
-        return tuple((found or {}).get("items") or ())
+        query = {"fieldSelector": f"involvedObject.uid={uid},reason={reason}", "limit": str(EVENTS_AT_ONCE)}
+        events: list[Json] = []
+        while len(events) < MOST_EVENTS:
+            found = await self._send("GET", EVENT, EVENT.path(namespace), query) or {}
+            events += found.get("items") or ()
+            if not (further := (found.get("metadata") or {}).get("continue")):
+                break
+            query["continue"] = further
+        return tuple(events[:MOST_EVENTS])
 
     async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
         """Server-side apply, taking over fields that others hold; without `force`, Conflict when others hold any.
@@ -238,28 +250,40 @@ class KubernetesApi:
         what = f"{method} {path}"
         url = f"{self._client.configuration.host}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "Content-Type": content_type, "User-Agent": "slackwater"}
+        longest = LONGEST_LIST if "limit" in (query or {}) else LARGEST_OBJECT
+        async with self._answers.reading(what, longest) as reading:
+            try:
+                await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
+                deadline = time.monotonic() + TIMEOUT_S
+                answer, text = await self._ask(method, kind, url, headers, body, reading)
+                while (wait_s := asked_to_wait_s(answer)) is not None and time.monotonic() + wait_s < deadline:
+                    reading.end()
+                    await asyncio.sleep(wait_s)
+                    answer, text = await self._ask(method, kind, url, headers, body, reading)
+            except (aiohttp.ClientError, TimeoutError, OSError, ssl.SSLError) as error:
+                raise ClusterUnreachable(f"the Kubernetes API did not answer {what}: {in_words(error)}") from error
+            if answer.status == 404 and absent_is_none:
+                return None
+            if answer.status >= 400:
+                raise refusal(what, answer.status, text)
+            return await self._read(what, kind, text)
+
+    async def _read(self, what: str, kind: Kind, text: bytearray) -> Json | None:
         try:
-            await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
-            deadline = time.monotonic() + TIMEOUT_S
-            answer, text = await self._ask(method, kind, url, headers, body)
-            while (wait_s := asked_to_wait_s(answer)) is not None and time.monotonic() + wait_s < deadline:
-                await asyncio.sleep(wait_s)
-                answer, text = await self._ask(method, kind, url, headers, body)
-        except (aiohttp.ClientError, TimeoutError, OSError, ssl.SSLError) as error:
-            raise ClusterUnreachable(f"the Kubernetes API did not answer {what}: {in_words(error)}") from error
-        if answer.status == 404 and absent_is_none:
-            return None
-        if answer.status >= 400:
-            raise _refusal(what, answer.status, text)
-        try:
-            result: Json = await read_aside(text, lambda each: self._kept(kind, each))
+            result: Json = await read_aside(text, partial(self._kept, kind), partial(self._cut, kind))
         except (ValueError, RecursionError) as error:  # a proxy's page, an answer cut short, or deeper than Python goes
             raise ClusterUnreachable(f"the Kubernetes API answered {what} with something that is not JSON") from error
         return result
 
     async def _ask(
-        self, method: str, kind: Kind, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None
-    ) -> tuple[Any, bytes]:
+        self,
+        method: str,
+        kind: Kind,
+        url: str,
+        headers: Mapping[str, str],
+        body: Mapping[str, Any] | None,
+        reading: Reading,
+    ) -> tuple[Any, bytearray]:
         """Once; returns the answer, and what stands in it."""
         writes = method != "GET" and kind not in REVIEWS
         timeout_s = min(TIMEOUT_S, self.before_write()) if writes else TIMEOUT_S
@@ -269,31 +293,10 @@ class KubernetesApi:
             self._unanswered[write] = time.monotonic() + timeout_s + DONE_OR_NEVER_S
         try:
             answer = await self._client.call_api(method, url, headers, body, _request_timeout=timeout_s)
-            text: bytes = await answer.read()
+            text = await reading.text(answer)
         except aiohttp.ClientConnectorError:
             if method in _SENT_ONCE:
                 self._unanswered.pop(write, None)
             raise
         self._unanswered.pop(write, None)
         return answer, text
-
-
-def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
-    try:
-        reason = json.loads(text).get("message") or text.decode(errors="replace")
-    except ValueError:
-        reason = text.decode(errors="replace")
-    message = f"the Kubernetes API refused {what}: {reason} ({status})"
-    if status == 401 or _ANONYMOUS in reason:
-        return NotLetIn(message)
-    if status == 403:
-        return Forbidden(message)
-    if status == 409:
-        return Conflict(message)
-    if _NO_WEBHOOK in reason:
-        return WebhookFailed(message)
-    if status == 410:  # a list that was begun too long ago
-        return ClusterUnreachable(message)
-    if (status == 429 or status >= 500) and not any(words in reason for words in _NO_FAULT_OF_THE_SERVER):
-        return ClusterUnreachable(message)
-    return ClusterRefused(message)

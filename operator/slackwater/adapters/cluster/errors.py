@@ -7,6 +7,7 @@ SlackwaterError
     └── ClusterRefused       an answer, and it is no: forbidden, invalid
         ├── NotLetIn         the API server does not know who asks
         ├── Forbidden        it knows, and who asks may not do this
+        ├── AnswerTooLarge   an answer has more bytes than are read
         ├── KindMissing      the API server does not know this kind of object: its CRD is not installed
         └── WebhookFailed    an admission webhook that it has to ask does not answer
 """
@@ -38,6 +39,10 @@ class NotLetIn(ClusterRefused):
 
 class Forbidden(ClusterRefused):
     """The credentials are good, but not for this."""
+
+
+class AnswerTooLarge(ClusterRefused):
+    """It has more bytes than are read of one: somebody wrote an object of that size."""
 
 
 class KindMissing(ClusterRefused):

@@ -12,6 +12,8 @@ from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
     CONSUMER_FLEET,
     CONSUMER_GROUP,
+    CONTROLLER_REVISION,
+    EVENT,
     FLEET_CAMPAIGN,
     KAFKA_CONNECTION,
     POD,
@@ -43,6 +45,18 @@ _OF_FLEETS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
 }
 """The command that people give it, and what is kept of a spec that is too large to be read."""
 _OF_A_SET: Final = ("replicas", "updateStrategy", "ordinals", "serviceName", "podManagementPolicy")
+_OF_AN_EVENT: Final = (
+    "apiVersion",
+    "kind",
+    "reason",
+    "count",
+    "series",
+    "firstTimestamp",
+    "lastTimestamp",
+    "eventTime",
+)
+LONGEST_MESSAGE: Final = 4_096
+"""Characters of an Event's: four times as many as are shown, since it begins with a pod's name."""
 _NO_TEMPLATE: Final[Json] = {"metadata": {}, "spec": {"containers": []}}
 
 
@@ -71,9 +85,25 @@ def _cut(kind: Kind, obj: Json) -> Json:
         spec = {"readinessGates": gates} if 0 < len(gates) <= MOST_ENTRIES else {}
         status = {"status": _of_its_kubelet(obj["status"])} if obj.get("status") else {}
         return {**obj, "metadata": _of_a_pod(obj["metadata"]), "spec": spec, **status}
+    if kind is EVENT:
+        return _of_an_event(obj)
+    if kind is CONTROLLER_REVISION:
+        return _of_a_revision(obj)
     if kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET):
         return {**obj, "metadata": _with_few(kind, obj["metadata"]), "spec": _spec(kind, obj.get("spec") or {})}
     return obj
+
+
+def _of_an_event(event: Json) -> dict[str, Any]:
+    kept = {key: event[key] for key in _OF_AN_EVENT if key in event}
+    return {**kept, "metadata": _named(event["metadata"]), "message": (event.get("message") or "")[:LONGEST_MESSAGE]}
+
+
+def _of_a_revision(revision: Json) -> Json:
+    """Whose it is, and the template; a larger one than is made of a ConsumerGroup is none of ours."""
+    owners = {key: value for key, value in revision["metadata"].items() if key == "ownerReferences"}
+    data = {"data": revision["data"]} if "data" in revision and not _is_large(revision["data"]) else {}
+    return {"metadata": {**_of_a_pod(revision["metadata"]), **owners}, **data}
 
 
 def _named(metadata: Json) -> dict[str, Any]:

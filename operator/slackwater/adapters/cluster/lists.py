@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 from slackwater.adapters.aside import aside
@@ -20,7 +19,7 @@ _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = " \t\n\r"
 
 
-def read_list(text: bytes, kept: Callable[[dict[str, Any]], Any]) -> Any:
+def read_list(text: bytes | bytearray, kept: Callable[[dict[str, Any]], Any]) -> Any:
     """As `json.loads`, and of each of the `items` what `kept` makes of it. Raises ValueError, and RecursionError."""
     reader = _Reader(text)
     if not reader.takes("{"):
@@ -36,10 +35,17 @@ def read_list(text: bytes, kept: Callable[[dict[str, Any]], Any]) -> Any:
     return found
 
 
-async def read_aside(text: bytes, kept: Callable[[dict[str, Any]], Any]) -> Any:
+async def read_aside(
+    text: bytes | bytearray,
+    kept: Callable[[dict[str, Any]], Any],
+    cut: Callable[[Any], Any] = lambda found: found,
+) -> Any:
     """A long one in a thread, which others wait for one item at a time. The stack of a thread is 2 MiB at least, of
-    which the deepest object that an API server takes needs three quarters."""
-    reading = partial(read_list, text, kept)
+    which the deepest object that an API server takes needs three quarters. `cut`: what is kept of the whole answer."""
+
+    def reading() -> Any:
+        return cut(read_list(text, kept))
+
     return await aside(reading, "json") if len(text) > LONG else reading()
 
 
@@ -50,7 +56,7 @@ class _Reader:
     is not ASCII is read for itself; no byte of UTF-8's longer characters means anything to JSON.
     """
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: bytes | bytearray) -> None:
         self._text = text.decode("latin-1")
         self._is_ascii = self._text.isascii()
         self._at = 0

@@ -19,6 +19,7 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.translation import (
     ReadPod,
+    controller_uid,
     group_of,
     left_of,
     loose_ordinals,
@@ -95,12 +96,12 @@ async def read_snapshot(
     if group is None:
         return None
     memory = remembered(group)
-    connection, workloads, (pods, _), template = await asyncio.gather(
+    connection, workloads, (pods, _) = await asyncio.gather(
         (connection_of or partial(read_or_hidden, api, namespace))(group["spec"]["connectionRef"]),
         read_workloads(api, namespace, name),
         api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
-        read_last_good_template(api, namespace, memory),
     )
+    template = await read_last_good_template(api, group, workloads, memory)
     return Snapshot(group, connection, workloads, pods, template, memory=memory)
 
 
@@ -145,12 +146,36 @@ def needs_last_good_template(memory: RolloutMemory) -> str | None:
     return None if memory.phase.at_rest else memory.last_good_revision or None
 
 
-async def read_last_good_template(api: Cluster, namespace: str, memory: RolloutMemory) -> Json | None:
+async def read_last_good_template(
+    api: Cluster, group: Json, workloads: Sequence[Json], memory: RolloutMemory
+) -> Json | None:
+    """None where none is needed, or none of the group's has that name. `workloads`: the StatefulSets that have the
+    group's names. Raises ClusterFailed."""
     revision = needs_last_good_template(memory)
     if revision is None:
         return None
-    found = await api.read(CONTROLLER_REVISION, namespace, revision)
-    return None if found is None else revision_template(found)
+    found = await api.read(CONTROLLER_REVISION, group["metadata"]["namespace"], revision)
+    if found is None or "data" not in found or not _is_of(group, workloads, found):
+        return None
+    return revision_template(found)
+
+
+def _is_of(group: Json, workloads: Sequence[Json], revision: Json) -> bool:
+    """Whether a StatefulSet of the group has it: by uid, since who makes one chooses its name and labels.
+
+    `--cascade=orphan` leaves revisions that nobody has. A StatefulSet takes up those that match it, so that one beside
+    the StatefulSet that it is named after is somebody else's.
+    """
+    metadata, kept = group["metadata"], revision["metadata"]
+    ours = {each["uid"]: each["name"] for each in _metadata_of(workloads, metadata["uid"])}
+    if owner := controller_uid(revision):
+        return owner in ours
+    named_after, _, _ = kept["name"].rpartition("-")
+    return group_of(revision) == metadata["name"] and named_after not in ours.values()
+
+
+def _metadata_of(workloads: Sequence[Json], owner: str) -> list[Json]:
+    return [each["metadata"] for each in workloads if controller_uid(each) == owner]
 
 
 def to_world(

@@ -1,6 +1,7 @@
 """Looking at groups.
 
 lookout     one group in Kafka, from where the command runs
+vouched     whether a connection's Secrets may be sent to its brokers from here
 looks       both halves of its world from moment to moment, as Looks
 calm        until it is known whether the group is calm, with progress
 watching    `status`: one picture, or a live one

@@ -23,6 +23,7 @@ from slackwater.api.conditions import ConditionType
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.resources import ClusterKafkaConnection, ConsumerGroup
+from slackwater.cli.looking.vouched import NotVouchedFor, check_vouched, has_logged_in
 from slackwater.cli.words.readiness import condition_of
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.seen import turn_shown
@@ -73,7 +74,8 @@ class Lookout:
 
         `memory`: what the group's status remembers, where there is one.
         """
-        aim = (group.group_id, group.spec.topics, None if connection is None else connection["spec"])
+        through = None if connection is None else (connection["spec"], has_logged_in(connection))
+        aim = (group.group_id, group.spec.topics, through)
         own_settings = kept_in_kafka(group, memory or RolloutMemory())
         if aim == self._aim:
             if self._watch is not None:
@@ -91,13 +93,15 @@ class Lookout:
             self._blind = self._refused(Reason.CONNECTION_INVALID, str(error))
         except ClusterFailed as error:
             self._blind = self._refused(Reason.NOT_AUTHORIZED, f"its credentials cannot be read from here: {error}")
+        except NotVouchedFor as error:
+            self._blind = self._refused(Reason.NOT_AUTHORIZED, str(error))
         else:
             wire = KafkaWire(settings.kafka_python)
             self._reader, self._brokers = KafkaGroupReader(wire), BrokerReader(wire)
             self._watch = Watch(group.group_id, frozenset(group.spec.topics), own_settings)
 
     async def _settings(self, group: ConsumerGroup, connection: Json) -> ClientSettings:
-        """Raises InvalidSpec and ClusterFailed."""
+        """Raises InvalidSpec, ClusterFailed and NotVouchedFor."""
         reference = group.spec.connection_ref
         if is_hidden(connection):
             raise Forbidden(f"you may not read {reference}")
@@ -105,6 +109,8 @@ class Lookout:
         names = secret_names(parsed.spec)
         if names and isinstance(parsed, ClusterKafkaConnection):
             raise Forbidden(f"the Secrets of {reference} are in the operator's namespace")
+        if names:
+            check_vouched(connection)
         secrets = await read_secrets(self._api, group.namespace, names)
         return client_settings(f"{parsed.kind} {parsed.metadata.name}", parsed.spec, secrets)
 

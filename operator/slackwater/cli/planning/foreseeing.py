@@ -12,6 +12,7 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.looking.calm import long_enough_s, watch_for
 from slackwater.cli.looking.lookout import Lookout
+from slackwater.cli.looking.vouched import as_it_is_known
 from slackwater.cli.planning.applying import as_applied, connection_beside
 from slackwater.cli.planning.difference import Difference, difference
 from slackwater.cli.planning.files import Manifests
@@ -78,7 +79,7 @@ async def foresee(api: KubernetesApi, lookout: Lookout, namespace: str, manifest
     snapshot = await _around_a_new_group(api, group) if snapshot is None else snapshot
     connection = await _connection(api, group, snapshot.connection)
     beside = connection_beside(group, manifests.connections, None)
-    used = connection if beside is None else beside
+    used = connection if beside is None else as_it_is_known(beside, connection)
     await lookout.aim(group, used, snapshot.memory)
     await lookout.look()
     return Foreseen(lookout.world(replace(snapshot, connection=used), group), live, connection, beside)
