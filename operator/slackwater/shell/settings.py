@@ -93,7 +93,7 @@ class Settings(BaseModel):
     keeps the event loop for a tenth of a second, and takes 60 MiB."""
     most_per_namespace: int = Field(300_000, ge=10_000, le=10_000_000)
     """Partitions and members of all groups of one namespace together that are looked at, a fifth of it for groups that
-    grow. Each takes a kilobyte. Large specs of the namespace's ConsumerGroups have a hundred bytes for each, too."""
+    grow. Each takes a kilobyte. Large objects of the namespace have a hundred bytes for each, too."""
     pod_namespace: Namespace | None = None
     """Where the operator itself runs: ConsumerFleets there may reach into other namespaces. And it reads the Secrets of
     ClusterKafkaConnections there; it uses none of these when unset, and none where it works in some namespaces only."""
@@ -137,7 +137,7 @@ class Settings(BaseModel):
 
     @property
     def most_kept(self) -> int:
-        """Bytes of what is over `kept.SMALL` of each ConsumerGroup's spec, of all those of one namespace together."""
+        """Bytes of what `kept.excess_of` counts, of all objects of one namespace together."""
         return 100 * self.most_per_namespace
 
     @property
