@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN, KAFKA_CONNECTION
@@ -17,6 +19,7 @@ from slackwater.api.parsing import (
     parse_kafka_connection,
 )
 from slackwater.ports import Kind
+from slackwater.shell.listing import take_in
 from slackwater.shell.room import NoRoom, Room
 from slackwater.shell.store import Key, Store
 from tests.api.manifests import template
@@ -135,6 +138,52 @@ def test_in_whichever_order_they_come(order: str) -> None:
     woken = [set(store.put(CONSUMER_GROUP, group(name, made=AGES[name]))) for name in order]
     assert sorted(kept(store)) == ["b", "c"]
     assert Key("evil", "a") in (woken[-1] if order != "cba" else woken[1] | woken[2])
+
+
+SIZES: Final = {"small": template(), "large": LARGE, "larger": LARGER}
+WRITES: Final = st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from([*SIZES, ""])), min_size=1, max_size=4)
+
+
+@given(st.lists(st.tuples(st.booleans(), WRITES), max_size=6))
+def test_whatever_was_written_who_has_room_is_the_same_as_after_a_restart(parts: list[tuple[bool, Any]]) -> None:
+    store, there, version = Store(room=Room(5 * excess(group("a")))), dict[str, dict[str, Any]](), 0
+    for is_listed, writes in parts:
+        for name, size in writes:
+            version += 1
+            if size:
+                there[name] = group(name, version=version, of=SIZES[size], made=f"2026-01-01T00:00:0{ord(name) % 3}Z")
+            elif name in there:
+                store.drop(CONSUMER_GROUP, there.pop(name))
+            if not is_listed and name in there:
+                store.put(CONSUMER_GROUP, there[name])
+        store.put_all(CONSUMER_GROUP, there.values() if is_listed else ())
+    afresh = Store(room=Room(5 * excess(group("a"))))
+    for known in (store, afresh):
+        for _ in range(2):  # as `take_in` does
+            known.replace(CONSUMER_GROUP, there.values(), version)
+    assert sorted(kept(store)) == sorted(kept(afresh))
+    wants, without = store._room._wants.get("evil", {}), store._room._without.get("evil", frozenset())
+    assert store._room._taken.get("evil", 0) == sum(
+        want.weight for place, want in wants.items() if place not in without
+    )
+
+
+async def test_a_list_finds_out_once_a_part_who_is_older(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand large objects are sorted: were that done for each, all would stand still."""
+    sorted_at: list[int] = []
+    store, judge = Store(room=Room(TWO)), Room._judge
+
+    def counted(room: Room, namespace: str) -> None:
+        sorted_at.append(len(room._wants.get(namespace, {})))
+        judge(room, namespace)
+
+    monkeypatch.setattr(Room, "_judge", counted)
+    listed = [group(f"g{number:03}", made=f"2026-01-01T00:{99 - number:02}:00Z") for number in range(100)]
+    await take_in(store, CONSUMER_GROUP, listed, 1)
+    assert sorted(kept(store)) == ["g098", "g099"]
+    assert len(sorted_at) == 1
+    store.put(CONSUMER_GROUP, group("older", made="2025-01-01T00:00:00Z"))
+    assert sorted(kept(store)) == ["g099", "older"]
 
 
 def connection(name: str, groups: int = 100) -> dict[str, Any]:

@@ -4,7 +4,7 @@ any other stays what names it, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from slackwater.adapters.cluster.lean import lean
@@ -47,23 +47,39 @@ class Room:
         self._most = most
         self._wants: dict[str, dict[Place, _Want]] = {}
         """By namespace: whoever is not small, with room or without."""
-        self._sums: dict[str, int] = {}
         self._without: dict[str, frozenset[Place]] = {}
-        self._lost: list[Place] = []
+        self._lost: set[Place] = set()
+        self._taken: dict[str, int] = {}
+        """By those with room."""
+        self._unjudged: set[str] = set()
+        """Namespaces in which an older one may have none, and a younger one some."""
 
-    def kept(self, kind: Kind, obj: Json) -> Json:
-        """What is kept of an object; what an earlier version of it had is free."""
+    def kept(self, kind: Kind, obj: Json, *, is_one_of_many: bool = False) -> Json:
+        """What is kept of an object; what an earlier version of it had is free. `is_one_of_many`: whoever is older is
+        found out for all of them together, by `taken_lost`: who was put before, has the place until then."""
         found = lean(kind, obj)
         if kind not in _NAMING:
             return found
         place = _place(kind, found)
-        self._want(place, _Want(str(found["metadata"].get("creationTimestamp") or ""), _weight(kind, found)))
+        if self._want(place, _Want(str(found["metadata"].get("creationTimestamp") or ""), _weight(kind, found))):
+            self._unjudged.add(place.namespace)
+            if not is_one_of_many:
+                self._judge(place.namespace)
         return self.without_spec(place, found) if self._has_none(place) else found
 
-    def taken_lost(self) -> tuple[Place, ...]:
-        """Who had room, and has none any more, since an older one takes it."""
-        lost, self._lost = tuple(filter(self._has_none, self._lost)), []
-        return lost
+    def settle(self) -> None:
+        """Find out who has room by now."""
+        for namespace in sorted(self._unjudged):
+            self._judge(namespace)
+
+    def taken_lost(self, stored: Callable[[Place], Json | None]) -> Iterator[tuple[Place, Json]]:
+        """Who has room no more, since an older one takes it: what is kept of it from now on."""
+        self.settle()
+        lost, self._lost = self._lost, set()
+        for place in sorted(lost, key=lambda each: (each.kind.name, each)):
+            obj = stored(place)
+            if obj is not None and self._has_none(place) and not isinstance(obj.get("spec"), NoRoom):
+                yield place, self.without_spec(place, obj)
 
     def has_come(self, kind: Kind, known: Json, obj: Json) -> bool:
         """Whether there is room by now for the same version of what had none."""
@@ -73,8 +89,8 @@ class Room:
         return is_same and not self._has_none(_place(kind, known))
 
     def release(self, kind: Kind, namespace: str, name: str) -> None:
-        if kind in _NAMING:
-            self._want(Place(kind, namespace, name), _Want("", 0))
+        if kind in _NAMING and self._want(Place(kind, namespace, name), _Want("", 0)):
+            self._unjudged.add(namespace)
 
     def without_spec(self, place: Place, obj: Json) -> Json:
         """What is kept of it without room."""
@@ -86,31 +102,38 @@ class Room:
     def _has_none(self, place: Place) -> bool:
         return place in self._without.get(place.namespace, frozenset())
 
-    def _want(self, place: Place, want: _Want) -> None:
-        """Small ones are not remembered."""
-        wants = self._wants.setdefault(place.namespace, {})
-        before = wants.pop(place, None)
+    def _want(self, place: Place, want: _Want) -> bool:
+        """Small ones are not remembered. Returns whether that may change who has room."""
+        namespace, wants = place.namespace, self._wants.setdefault(place.namespace, {})
+        before = wants.pop(place, _Want("", 0))
         if want.weight:
             wants[place] = want
-        if want != before and (want.weight or before is not None):
-            change = want.weight - (0 if before is None else before.weight)
-            self._sums[place.namespace] = self._sums.get(place.namespace, 0) + change
-            self._judge(place.namespace, place)
-        if not wants:
-            for kept in (self._wants, self._sums, self._without):
-                kept.pop(place.namespace, None)
+        if want == before or not (want.weight or before.weight):
+            return False
+        had = 0 if self._has_none(place) else before.weight
+        others = self._without.get(namespace, frozenset()) - {place}
+        taken = self._taken.get(namespace, 0) - had
+        fits = taken + want.weight <= self._most
+        self._taken[namespace] = taken + (want.weight if fits else 0)
+        self._without[namespace] = others if fits else others | {place}
+        return True
 
-    def _judge(self, namespace: str, changed: Place) -> None:
+    def _judge(self, namespace: str) -> None:
         """The same in whichever order they came: by age, and by name where that is the same."""
-        before, left, without = self._without.get(namespace, frozenset()), self._most, set[Place]()
-        if self._sums[namespace] > self._most:
-            wants = self._wants[namespace]
-            for place in sorted(wants, key=lambda each: (wants[each].made_at, each.name, each.kind.name)):
-                fits = wants[place].weight <= left
-                left -= wants[place].weight if fits else 0
-                without |= set() if fits else {place}
-        self._lost += sorted(without - before - {changed})
-        self._without[namespace] = frozenset(without)
+        self._unjudged.discard(namespace)
+        wants, before = self._wants.get(namespace, {}), self._without.pop(namespace, frozenset())
+        taken, without = 0, set[Place]()
+        for place in sorted(wants, key=lambda each: (wants[each].made_at, each.name, each.kind.name)) if before else ():
+            fits = taken + wants[place].weight <= self._most
+            taken += wants[place].weight if fits else 0
+            without |= set() if fits else {place}
+        self._taken[namespace] = taken if before else self._taken.get(namespace, 0)
+        self._lost |= without - before
+        if without:
+            self._without[namespace] = frozenset(without)
+        if not wants:
+            self._wants.pop(namespace, None)
+            self._taken.pop(namespace, None)
 
     def _problem(self, weight: int) -> str:
         return (

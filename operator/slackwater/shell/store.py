@@ -117,7 +117,7 @@ class Store:
         there = self.get(CONSUMER_GROUP, group)
         if there is None:
             return Claimant(connection_of({"metadata": {"namespace": group.namespace}}), None, "")
-        self._asked[group] = found = Claimant(connection_of(there), claimed_in(there), _made_at(there))
+        self._asked[group] = found = Claimant(connection_of(there), claimed_in(there), made_at(there))
         return found
 
     def claimed_before(self, key: Key, group_id: str) -> Claimed | None:
@@ -135,17 +135,26 @@ class Store:
 
     def put(self, kind: Kind, obj: Json) -> tuple[Key, ...]:
         """Take in an object; returns the ConsumerGroups to which that makes a difference."""
+        self._room.settle()
+        return (*self._taken_in(kind, obj), *self._cut())
+
+    def put_all(self, kind: Kind, objects: Iterable[Json]) -> set[Key]:
+        """Some of a list."""
+        self._room.settle()
+        changed = {group for obj in objects for group in self._taken_in(kind, obj, is_one_of_many=True)}
+        return changed.union(self._cut())
+
+    def _taken_in(self, kind: Kind, obj: Json, *, is_one_of_many: bool = False) -> tuple[Key, ...]:
         key = key_of(obj)
         known = self._objects[kind].get(key)
         if known is not None and _version(known) >= _version(obj) and not self._room.has_come(kind, known, obj):
             return ()
-        return (*self._put(kind, key, self._room.kept(kind, obj)), *self._cut())
+        return self._put(kind, key, self._room.kept(kind, obj, is_one_of_many=is_one_of_many))
 
     def _cut(self) -> tuple[Key, ...]:
         """Those that have lost their room."""
-        found = [(place, self.get(place.kind, Key(place.namespace, place.name))) for place in self._room.taken_lost()]
-        cut = [(place, self._room.without_spec(place, obj)) for place, obj in found if obj is not None]
-        return tuple(group for place, obj in cut for group in self._put(place.kind, key_of(obj), obj))
+        lost = self._room.taken_lost(lambda place: self.get(place.kind, Key(place.namespace, place.name)))
+        return tuple(group for place, obj in lost for group in self._put(place.kind, key_of(obj), obj))
 
     def _put(self, kind: Kind, key: Key, obj: Json) -> tuple[Key, ...]:
         known = self._objects[kind].get(key)
@@ -196,8 +205,8 @@ class Store:
         """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
         what is newer than the list stays; who is older has room first. `unlisted`: namespaces that could not be listed;
         what is there stays, too."""
-        listed = {key_of(obj): obj for obj in sorted(objects, key=_made_at)}
-        changed = {group for obj in listed.values() for group in self.put(kind, obj)}
+        listed = {key_of(obj): obj for obj in sorted(objects, key=by_age)}
+        changed = self.put_all(kind, listed.values())
         known = list(self._objects[kind].items())
         for obj in (obj for key, obj in known if key not in listed and key.namespace not in unlisted):
             if _version(obj) <= listed_version:
@@ -269,7 +278,13 @@ def owner(kind: Kind, obj: Json) -> Key | None:
     return None
 
 
-def _made_at(obj: Json) -> str:
+def by_age(obj: Json) -> tuple[str, str]:
+    """To sort those of one kind: the oldest first."""
+    return made_at(obj), obj["metadata"]["name"]
+
+
+def made_at(obj: Json) -> str:
+    """As the API server writes it; empty where it does not say. What sorts first is older."""
     return str(obj["metadata"].get("creationTimestamp") or "")
 
 
