@@ -81,6 +81,8 @@ def test_each_setting_has_a_value() -> None:
         "observation__largestAnswerMegabytes": "8",
         "observation__mostPartitions": "1000000",
         "observation__mostPerNamespace": "2000000",
+        "observation__mostFleets": "30",
+        "observation__mostCampaigns": "40",
         "telemetry": "kafka:team-a/main/telemetry",
         "recommendations": "kafka:team-a/main/recommendations",
         "metrics__readers": "Authorized",
@@ -99,6 +101,8 @@ def test_the_operator_reads_the_settings_as_they_are_given() -> None:
         "observation__largestAnswerMegabytes": "8",
         "observation__mostPartitions": "1000000",
         "observation__mostPerNamespace": "2000000",
+        "observation__mostFleets": "30",
+        "observation__mostCampaigns": "40",
     }
     given = environment(watchNamespaces="{team-a,team-b}", **values)
     settings = read_settings({name: value for name, value in given.items() if isinstance(value, str)})
@@ -109,6 +113,7 @@ def test_the_operator_reads_the_settings_as_they_are_given() -> None:
         1_000_000,
         2_000_000,
     )
+    assert (settings.most_fleets, settings.most_campaigns) == (30, 40)
     assert settings.telemetry == TopicPlace(Key("team-a", "main"), "events")
     assert settings.recommendations == FilePlace(Path("/data/all.jsonl"))
 

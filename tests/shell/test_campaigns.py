@@ -310,7 +310,7 @@ async def test_after_its_deadline_it_is_overdue_and_goes_on() -> None:
     assert found.campaign_status()["phase"] == "Running"
 
 
-@pytest.mark.parametrize("where", ["_folded", "outlook"])
+@pytest.mark.parametrize("where", ["_fold_one", "outlook"])
 async def test_a_bug_in_one_campaign_does_not_stop_the_process(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = await stage("first")
 

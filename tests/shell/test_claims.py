@@ -14,7 +14,8 @@ from slackwater.api.timestamps import moment
 from slackwater.core.world.claims import Claim
 from slackwater.shell import claims as module
 from slackwater.shell.claims import Claims
-from slackwater.shell.store import Key, Store, claimed_in
+from slackwater.shell.gone_claims import claimed_in
+from slackwater.shell.store import Key, Store
 from tests.shell.fakes import CONNECTION, KEY, FakeConnections, connection_object, group_object
 
 OTHER = Key("staging", "reports")

@@ -78,7 +78,7 @@ async def test_a_campaign_restarts_a_group_once_it_is_called() -> None:
     rollout = {**known["status"]["rollout"], "phase": "Complete"}
     found.see(found.api._store(CONSUMER_GROUP, {**known, "status": {**known["status"], "rollout": rollout}}))
     order = Order("uid-of-campaign", "default/fleet", "canary", found.now(), Cell("campaign/a", "a"), "uid-of-campaign")
-    found.fleets.ordered(Orders({str(KEY): order}))
+    found.fleets.ordered(Orders({str(KEY): order}), {})
     assert KEY in found.woken
     await found.run_to_rest()
     status = found.api.objects["ConsumerGroup", *KEY]["status"]
@@ -92,6 +92,6 @@ async def test_who_is_not_called_is_ordered_nothing() -> None:
     found.store.put(CONSUMER_FLEET, found.api.add(CONSUMER_FLEET, fleet_object(200, pause="INC-1")))
     await found.run_to_rest()
     order = Order("uid-of-campaign", "default/fleet", "canary", found.now(), Cell("campaign/a", "a"), "uid-of-campaign")
-    found.fleets.ordered(Orders({str(KEY): order}))
+    found.fleets.ordered(Orders({str(KEY): order}), {})
     await found.run_to_rest()
     assert "commands" not in found.api.objects["ConsumerGroup", *KEY]["status"]

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from slackwater.api.packed import pods_packed
+from slackwater.api.packed import Packed, pods_packed
 
 LARGEST_SPEC: Final = 256 * 1024
 """Bytes of JSON. The API server takes six times as much, and all objects are in the memory of one process."""
@@ -20,6 +20,8 @@ MOST_ENTRIES: Final = 1_000
 """Of labels, annotations, finalizers or owners: Kubernetes has no bound but for the object's size."""
 SMALL: Final = 128 * 1024
 """Bytes, as Python has it: 8 KiB of JSON, and 600 values."""
+FREE: Final = 16 * 1024
+"""Bytes, as it is kept, of which nothing counts: what is usual takes less."""
 _A_VALUE: Final = 200
 """Bytes of an object with one field in it: of all that a value may be, it takes most for what is written."""
 _A_CHARACTER: Final = 4
@@ -66,6 +68,25 @@ def weight_of(text: str) -> int:
     return len(text) * (1 if text.isascii() else _A_CHARACTER) + _A_VALUE * _values(text)
 
 
+def excess_of(metadata: Json, spec: object, *, stays_read: bool) -> int:
+    """Bytes that count of an object, with the spec as it is kept: what is over `FREE`. `stays_read`: it is kept as it
+    is read, too; else, of what is kept as text, what is over `SMALL` once it is read."""
+    lists = weight_of_metadata(metadata)
+    if not isinstance(spec, PackedJson):
+        return max(0, lists + _as_kept(spec) - FREE)
+    return max(0, lists + len(spec.text) - FREE, lists + spec.weight - (FREE if stays_read else SMALL))
+
+
+def _as_kept(spec: object) -> int:
+    if not isinstance(spec, Mapping):
+        return 0
+    template = spec.get("template")
+    pods = template.get("spec") if isinstance(template, Mapping) else None
+    if not isinstance(template, Mapping) or not isinstance(pods, Packed):
+        return weight_of(_text(spec))
+    return weight_of(_text({**spec, "template": {**template, "spec": None}})) + pods.weight
+
+
 def cut_to_size(obj: Json) -> Json:
     """A ConsumerGroup to be kept, whoever wrote it: without its spec, if that is too large, and without what only the
     API server needs. The pods of a small one are packed: they are read once for each version."""
@@ -84,10 +105,13 @@ def cut_to_size(obj: Json) -> Json:
 
 
 def cut_selecting(spec: object, kept: Iterable[str]) -> object:
-    """Of a fleet or a campaign, to be kept: of a spec that is too large no more than these fields."""
-    if not isinstance(spec, Mapping) or not (problem := too_large(spec, SELECT_BY_LESS)):
+    """Of a fleet or a campaign, to be kept: of a spec that is too large no more than these fields; what is not small is
+    kept as its text, where these can be looked up."""
+    if not isinstance(spec, Mapping):
         return spec
-    return CutSpec({key: spec[key] for key in kept if key in spec}, problem)
+    shown = {key: spec[key] for key in kept if key in spec}
+    problem = too_large(spec, SELECT_BY_LESS)
+    return CutSpec(shown, problem) if problem else packed(spec, shown)
 
 
 def without_lists(metadata: Json) -> Json:

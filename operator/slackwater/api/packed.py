@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,11 @@ class Packed(Mapping[str, Any]):  # noqa: PLW1641 - as every mapping it has no h
     def __init__(self, value: Mapping[str, Any]) -> None:
         """Raises TypeError and ValueError for what is no JSON."""
         self._text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, as text."""
+        return sys.getsizeof(self._text)
 
     def unpacked(self) -> dict[str, Any]:
         """A new one each time, the caller's own."""

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.kept import SELECT_BY_LESS, CutSpec, too_large, too_many, unpacked
+from slackwater.api.kept import SELECT_BY_LESS, CutSpec, PackedJson, too_large, too_many, unpacked
 from slackwater.api.model import ApiModel
 from slackwater.api.packed import pods_unpacked
 from slackwater.api.resources import (
@@ -44,7 +44,9 @@ def parse_consumer_group(obj: Mapping[str, Any], before: ConsumerGroup | None = 
 
 def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:
     """Read a KafkaConnection or a ClusterKafkaConnection; InvalidSpec names every problem."""
-    kind = obj.get("kind") if isinstance(obj, Mapping) else None
+    kind, spec = (obj.get("kind"), obj.get("spec")) if isinstance(obj, Mapping) else (None, None)
+    if isinstance(spec, CutSpec):
+        raise InvalidSpec(_subject(KafkaConnection, obj), (spec.problem,))
     if kind == ClusterKafkaConnection.__name__:
         return _parse(ClusterKafkaConnection, obj)
     return _parse(KafkaConnection, obj)
@@ -61,10 +63,10 @@ def parse_fleet_campaign(obj: Mapping[str, Any]) -> FleetCampaign:
 
 
 def _parse_selecting(model: type[M], obj: Mapping[str, Any]) -> M:
-    problem = too_large(obj.get("spec"), SELECT_BY_LESS) if isinstance(obj, Mapping) else ""
-    if problem:
+    spec = obj.get("spec") if isinstance(obj, Mapping) else None
+    if problem := too_large(spec, SELECT_BY_LESS):
         raise InvalidSpec(_subject(model, obj), (problem,))
-    return _parse(model, obj)
+    return _parse(model, {**obj, "spec": unpacked(spec)} if isinstance(spec, PackedJson) else obj)
 
 
 def _has_spec_of(before: ConsumerGroup, obj: Mapping[str, Any]) -> bool:

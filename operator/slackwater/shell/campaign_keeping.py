@@ -17,8 +17,10 @@ from slackwater.core.fleet.campaign_eta import Outlook
 from slackwater.core.fleet.campaign_report import news, report, verdicts
 from slackwater.core.fleet.report import merged
 from slackwater.ports import Cluster
-from slackwater.shell.campaigns import Campaigns, Folded
+from slackwater.shell.campaign_folds import Folded
+from slackwater.shell.campaigns import Campaigns
 from slackwater.shell.events import event_about
+from slackwater.shell.fleet_places import in_turns
 from slackwater.shell.store import Key, Store, key_of
 
 Json = Mapping[str, Any]
@@ -56,9 +58,9 @@ class CampaignKeeping:
     async def keep_once(self) -> float | None:
         """Fold, and write what that says; returns in how many seconds something is due again, None: when something
         changes."""
-        due, all_folded = inf, self._campaigns.fold()
-        self._forget_all_but({key_of(each.obj) for each in all_folded})
-        for folded in all_folded:
+        due, by_name = inf, {each.campaign.key: each for each in await self._campaigns.fold_in_turns()}
+        self._forget_all_but({key_of(each.obj) for each in self._campaigns.folded})
+        for folded in map(by_name.__getitem__, in_turns(by_name)):
             try:
                 due = min(due, await self._write(folded))
             except SlackwaterError as error:  # no answer; or this replica does not lead for a moment
@@ -67,7 +69,7 @@ class CampaignKeeping:
             except Exception:  # noqa: BLE001 - a bug that one campaign brings to light must not stop all groups
                 _log.exception("campaign_crashed", campaign=folded.campaign.key)
                 due = min(due, self._now() + STATUS_AGAIN_S)
-        due = min(due, self._campaigns.wakes_at())
+        due = min(due, self._now() if self._campaigns.is_under_way else self._campaigns.wakes_at())
         return None if due == inf else max(FOLD_AGAIN_S, due - self._now())
 
     def _forget_all_but(self, there: Collection[Key]) -> None:

@@ -12,7 +12,8 @@ from prometheus_client.registry import Collector
 from slackwater.api.conditions import ConditionStatus
 from slackwater.api.fleet_campaign_status import CampaignConditionType
 from slackwater.core.fleet.participants import Participant, Progress
-from slackwater.shell.campaigns import Campaigns, Folded
+from slackwater.shell.campaign_folds import Folded
+from slackwater.shell.campaigns import Campaigns
 
 LABELS: Final = ("namespace", "campaign")
 SKIPPED: Final = "skipped"

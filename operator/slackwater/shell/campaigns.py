@@ -6,15 +6,12 @@ Without a campaign nothing is folded.
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Any, Final
-
-import structlog
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN
@@ -27,7 +24,7 @@ from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.timestamps import moment
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, fold
+from slackwater.core.fleet.campaign import Campaign, FleetOf, fold
 from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
 from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, participant_of, spec_with
 from slackwater.core.fleet.campaign_object import read_campaign
@@ -44,6 +41,7 @@ from slackwater.core.fleet.seen import Seen
 from slackwater.core.protocol.foreseen import way_to
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
+from slackwater.shell.campaign_folds import AT_ONCE, CampaignFolds, Folded, Steps
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.letting_go import Holding, Naming, let_go, naming
 from slackwater.shell.orders import Orders, key_in, version_of
@@ -57,24 +55,12 @@ NOT_LOOKED_AT: Final = Hold(
     Reason.OBSERVATION_STALE, "nobody has looked yet whether there is a way to the other protocol", 15.0
 )
 
-_log = structlog.get_logger(__name__)
+NAMING_AT_ONCE: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    obj: Json
-    campaign: Campaign
-    course: Course
-    participants: tuple[Participant, ...]
-
-
-class Campaigns(Witness):
+class Campaigns(CampaignFolds, Witness):
     def __init__(self, store: Store, fleets: Fleets, now: Callable[[], float]) -> None:
-        self.folded: tuple[Folded, ...] = ()
-        """As of the last fold."""
-        self.changed = asyncio.Event()
-        """Something is to be folded."""
-        self._store = store
+        super().__init__(store)
         self._fleets = fleets
         self._now = now
         self._own: dict[Key, tuple[str, Own]] = {}
@@ -82,7 +68,6 @@ class Campaigns(Witness):
         """By group and campaign's uid: what else a campaign brings may open a way, or close it."""
         self._upgrading: Mapping[Key, tuple[Campaign, ...]] = {}
         """By group: the campaigns that are to take it to another protocol."""
-        self._unread: frozenset[str] = frozenset()
         self._hidden: frozenset[str] = frozenset()
         """Namespaces whose campaigns may not be read."""
         fleets.noticed = self.notice
@@ -97,26 +82,14 @@ class Campaigns(Witness):
         """FleetCampaigns of these namespaces, and no others, may not be read."""
         self._hidden = frozenset(namespaces)
 
-    def fold(self) -> tuple[Folded, ...]:
-        """All of them, and what they order from now on."""
-        now, found, unread = self._now(), [], set[str]()
-        for key in sorted(self._store.keys(FLEET_CAMPAIGN)):
-            obj = self._store.get(FLEET_CAMPAIGN, key)
-            try:
-                found += [] if obj is None else [self._folded(obj, now)]
-            except InvalidSpec as error:  # nothing of it is done, and its changes wait
-                unread.add(str(key))
-                if str(key) not in self._unread:
-                    _log.error("campaign_not_read", campaign=str(key), error=str(error))
-            except Exception:  # noqa: BLE001 - a bug that one campaign brings to light must not stop all groups
-                unread.add(str(key))
-                if str(key) not in self._unread:
-                    _log.exception("campaign_crashed", campaign=str(key))
-        self._unread = frozenset(unread)
-        self._upgrading = self._upgrading_in(found)
-        self.folded = tuple(sorted(found, key=lambda each: (each.campaign.started_at or inf, each.campaign.key)))
-        self._fleets.ordered(self._orders())
-        return self.folded
+    def _failures(self) -> int:
+        return self._fleets.failures
+
+    def _publishing(self) -> Iterator[None]:
+        folded, counted = self.folded, dict(self._counted)
+        self._upgrading = self._upgrading_in(folded)
+        orders = yield from self._orders(folded)
+        self._fleets.ordered(orders, counted)
 
     def wakes_at(self) -> float:
         """When time alone changes something; infinite: never."""
@@ -173,26 +146,29 @@ class Campaigns(Witness):
         found = (self._store.get(FLEET_CAMPAIGN, key) for key in self._store.keys(FLEET_CAMPAIGN))
         return frozenset(str(obj["metadata"]["uid"]) for obj in found if obj is not None)
 
-    def _folded(self, obj: Json, now: float) -> Folded:
-        campaign = read_campaign(obj)
-        if campaign.is_over and not self._has_late_ones(campaign):
+    def _fold_one(self, obj: Json) -> Steps:
+        campaign, now = read_campaign(obj), self._now()
+        if campaign.is_over and not (yield from self._has_late_ones(campaign)):
             return Folded(obj, campaign, fold(campaign, None, (), now), ())
         fleet = self._fleet_of(campaign)
         applies = campaign.status.applies if campaign.started_at is not None else (fleet or FleetOf()).applies
-        known = [self._known(key_in(name), campaign, applies) for name in self._fleets.names_in(campaign.fleet)]
-        chosen = [each for each in known if each is not None and campaign.spec.selector.matches(each.labels)]
-        participants = tuple(participant_of(campaign, each, applies, now) for each in chosen)
+        participants: list[Participant] = []
+        for number, name in enumerate(self._fleets.names_in(campaign.fleet), start=1):
+            known = self._known(key_in(name), campaign, applies)
+            if known is not None and campaign.spec.selector.matches(known.labels):
+                participants.append(participant_of(campaign, known, applies, now))
+            if number % AT_ONCE == 0:
+                yield
         course = fold(campaign, fleet, participants, now)
         stays_over = campaign.is_over and course.status.phase is CampaignPhase.SUCCEEDED
-        return Folded(obj, campaign, course, () if stays_over else participants)
+        return Folded(obj, campaign, course, () if stays_over else tuple(participants))
 
-    def _has_late_ones(self, campaign: Campaign) -> bool:
+    def _has_late_ones(self, campaign: Campaign) -> Generator[None, None, bool]:
         """Groups that name it, and were not called by it before its end."""
         if campaign.spec.action.changes is None:
             return False
-        of_its_fleet = frozenset(self._fleets.names_in(campaign.fleet))
-        names_it = [each for each in self._naming() if each.campaign == campaign.key and each.key in of_its_fleet]
-        return any(record_of(each.commands, campaign.uid) is None for each in names_it)
+        naming = yield from self._naming(self._fleets.names_in(campaign.fleet))
+        return any(record_of(each.commands, campaign.uid) is None for each in naming if each.campaign == campaign.key)
 
     def _fleet_of(self, campaign: Campaign) -> FleetOf | None:
         kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.known.says(campaign.fleet)
@@ -261,31 +237,35 @@ class Campaigns(Witness):
                 return None
         return known[1]
 
-    def _orders(self) -> Orders:
-        held = [found for each in self.folded if (found := held_by(each.campaign)) is not None]
+    def _orders(self, folded: Sequence[Folded]) -> Generator[None, None, Orders]:
+        held = [found for each in folded if (found := held_by(each.campaign)) is not None]
         by_group, cells, limits = dict[str, Order](), dict[str, frozenset[Cell]](), dict[Cell, Limit]()
-        for each in self.folded:
+        for each in folded:
             limits |= dict(each.course.limits)
+            begins, order = frozenset(each.course.may_begin), each.course.order
             for participant in each.participants:
-                key, order = participant.key, each.course.order
-                if order is not None and key in each.course.may_begin and key not in by_group:
+                key = participant.key
+                if order is not None and key in begins and key not in by_group:
                     by_group[key] = order
                     cells[key] = cells.get(key, frozenset()) | {order.takes}
                 elif participant.is_under_way and participant.begun_in is not None:
                     cells[key] = cells.get(key, frozenset()) | {each.campaign.cell(participant.begun_in)}
-        return Orders(by_group, cells, limits, self._let_go(), tuple(held))
+            yield
+        naming = yield from self._naming(map(str, self._store.keys(CONSUMER_GROUP)))
+        there = {each.campaign.key: Holding(each.campaign.uid, self._held_by(each)) for each in folded}
+        return Orders(by_group, cells, limits, let_go(naming, there), tuple(held))
 
-    def _let_go(self) -> dict[str, str]:
-        there = {each.campaign.key: Holding(each.campaign.uid, self._held_by(each)) for each in self.folded}
-        return let_go(tuple(self._naming()), there)
-
-    def _naming(self) -> Iterator[Naming]:
-        for key in self._store.keys(CONSUMER_GROUP):
+    def _naming(self, groups: Iterable[str]) -> Generator[None, None, list[Naming]]:
+        found = []
+        for number, key in enumerate(map(key_in, groups), start=1):
             obj = self._store.get(CONSUMER_GROUP, key)
             name = "" if obj is None else (obj["metadata"].get("annotations") or {}).get(CAMPAIGN, "")
             if obj is not None and name:
                 memory = self._memory_of(key)
-                yield naming(str(key), name, version_of(obj), {} if memory is None else memory.commands)
+                found.append(naming(str(key), name, version_of(obj), {} if memory is None else memory.commands))
+            if number % NAMING_AT_ONCE == 0:
+                yield
+        return found
 
     def _held_by(self, folded: Folded) -> frozenset[str] | None:
         campaign = folded.campaign

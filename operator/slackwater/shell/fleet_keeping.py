@@ -20,6 +20,7 @@ from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.report import status_of
 from slackwater.ports import Cluster
 from slackwater.shell.events import event_about
+from slackwater.shell.fleet_places import in_turns
 from slackwater.shell.fleet_series import Begun
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.leadership import NotLeading
@@ -60,7 +61,7 @@ class FleetKeeping:
         a window would close as late as the API server answers."""
         while True:
             self._fleets.stirred.clear()
-            self._fleets.tick()
+            await self._fleets.tick_in_turns()
             due_at = self._fleets.ticks_at()
             with suppress(TimeoutError):
                 async with asyncio.timeout(None if due_at == inf else max(0.0, due_at - self._now())):
@@ -79,7 +80,7 @@ class FleetKeeping:
 
     async def keep_once(self) -> float | None:
         """Do what is due; returns in how many seconds something is due again, None: when something changes."""
-        self._fleets.tick()
+        await self._fleets.tick_in_turns()
         try:
             await self._list_where_that_is_due()
         except (ClusterFailed, NotLeading) as error:
@@ -109,20 +110,22 @@ class FleetKeeping:
         self._fleets.relisted()
 
     async def _write(self) -> None:
-        for name in sorted(self._fleets.dirty):
+        for name in in_turns(sorted(self._fleets.dirty)):
             if self._due(name) <= self._now():
                 self._fleets.dirty.discard(name)
                 await self._write_status(name)
-        there = {each.fleet.key for each in self._fleets.ledger.fleets()}
-        self._written_at = {name: at for name, at in self._written_at.items() if name in there}
+        there = self._fleets.known.places
+        self._written_at = {name: at for name, at in self._written_at.items() if _key(name) in there}
 
     async def _write_status(self, name: str) -> None:
         kept, key = self._fleets.ledger.kept(name), _key(name)
         obj = self._store.get(CONSUMER_FLEET, key)
-        if kept is None or obj is None:
+        if obj is None:
             return
         before, metadata = obj.get("status") or {}, obj["metadata"]
         generation, commands = metadata.get("generation", 0), self._fleets.known.commands(name)
+        if kept is None:
+            kept, commands = self._fleets.known.over(obj, self._now()), dict(before.get("commands") or {})
         status = status_of(kept, self._fleets.ledger, before, generation, commands, self._now())
         if status == before:
             return

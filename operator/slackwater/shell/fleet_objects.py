@@ -18,6 +18,7 @@ from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
 from slackwater.core.fleet.facts import NO_LABELS, GroupFacts
 from slackwater.core.fleet.halts import Halted, Halts
+from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.seen import giver_of
@@ -27,11 +28,14 @@ from slackwater.core.fleet.times import Gates, Refused, Scope, gates_of
 from slackwater.core.fleet.turn import standing_of
 from slackwater.core.world.in_hand import has_moved
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.shell.room import NoRoom
 
 Json = Mapping[str, Any]
 
 UNREAD: Final = "?"
 """What stands for all fleets of a namespace is called so: no object can be."""
+_OF_ALL: Final = ConsumerFleetSpec(explicit_selector=LabelSelector(), halt=Halt(failures="100%", disturbed="100%"))
+"""Of what is shut in any case: it never halts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,7 @@ class ReadFleet:
 
 
 def read_fleet(obj: Json, own_namespace: str) -> ReadFleet:
-    metadata = obj["metadata"]
-    resume = str((metadata.get("annotations") or {}).get(RESUME, ""))
+    metadata, resume = obj["metadata"], _resume_in(obj)
     try:
         spec, unread = parse_consumer_fleet(obj).spec, None
     except InvalidSpec as error:
@@ -66,17 +69,42 @@ def read_fleet(obj: Json, own_namespace: str) -> ReadFleet:
     fleet = Fleet(metadata["namespace"], metadata["name"], spec, is_of_the_operator)
     made, generation = metadata.get("creationTimestamp"), metadata.get("generation", 0)
     giver = giver_of(fleet, moment(made) if made else 0.0, generation)
-    return ReadFleet(fleet, unread, resume, (metadata["uid"], generation, resume), giver)
+    return ReadFleet(fleet, unread, resume, version_of(obj), giver)
+
+
+def version_of(obj: Json, *, stands: bool = False) -> tuple[object, ...]:
+    """Its uid first. `stands`: for those that are over."""
+    metadata, has_room = obj["metadata"], not isinstance(obj.get("spec"), NoRoom)
+    return metadata["uid"], metadata.get("generation", 0), _resume_in(obj), has_room, stands
+
+
+def _resume_in(obj: Json) -> str:
+    return str((obj["metadata"].get("annotations") or {}).get(RESUME, ""))
+
+
+def surplus_fleet(obj: Json, most: int) -> ReadFleet:
+    """One of more than count in its namespace: it selects all groups there. Nothing of it is read."""
+    metadata = obj["metadata"]
+    message = (
+        f"this namespace has more than {most} ConsumerFleets, and only the oldest {most} count: while there are more,"
+        " nothing begins in the namespace. Delete those that nobody needs; the operator can raise"
+        " observation.mostFleets"
+    )
+    fleet = Fleet(metadata["namespace"], metadata["name"], _OF_ALL)
+    return ReadFleet(fleet, Refused(FleetReason.TOO_MANY_FLEETS, message), "", version_of(obj, stands=True))
 
 
 def unread_in(namespace: str, own_namespace: str) -> ReadFleet:
     """What stands for the fleets of a namespace that may not be read. It never halts: it is shut in any case."""
     is_of_the_operator = namespace == own_namespace
-    spec = ConsumerFleetSpec(explicit_selector=LabelSelector(), halt=Halt(failures="100%", disturbed="100%"))
     reaches = (EVERYWHERE,) if is_of_the_operator else ()
-    fleet = Fleet(namespace, UNREAD, spec.model_copy(update={"namespaces": reaches}), is_of_the_operator)
+    fleet = Fleet(namespace, UNREAD, _OF_ALL.model_copy(update={"namespaces": reaches}), is_of_the_operator)
     message = f"the operator may not read the ConsumerFleets of namespace {namespace}"
     return ReadFleet(fleet, Refused(FleetReason.NOT_READ, message), "", ())
+
+
+def kept_of(read: ReadFleet, halts: Halts, gates: Gates) -> Kept:
+    return Kept(read.fleet.overridden(gates.is_overridden), gates, halts)
 
 
 def halts_in(obj: Json) -> Halts:

@@ -7,15 +7,12 @@ listed again, is the business of `fleet_keeping`. Without a fleet nothing is cou
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from math import inf
 
 import structlog
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.core.fleet.halts import Halts
-from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.sight import Sight, sight_of
@@ -26,9 +23,10 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnStanding
 from slackwater.core.world.world import World
 from slackwater.ports import Kind
-from slackwater.shell.fleet_objects import Json, ReadFleet, halts_in
-from slackwater.shell.fleet_series import Begun, FleetSeries, counted
-from slackwater.shell.known_fleets import KnownFleets
+from slackwater.shell.fleet_objects import Json, ReadFleet, halts_in, kept_of
+from slackwater.shell.fleet_places import Place
+from slackwater.shell.fleet_series import Begun, counted
+from slackwater.shell.fleets_in_time import FleetsInTime
 from slackwater.shell.known_groups import KnownGroups
 from slackwater.shell.memories import Memories
 from slackwater.shell.orders import Orders, key_in
@@ -38,22 +36,15 @@ from slackwater.shell.witnesses import Witness
 _log = structlog.get_logger(__name__)
 
 
-class Fleets(Witness):
+class Fleets(FleetsInTime, Witness):
     """One in a process. Before `begin` it knows nothing, and nobody asks."""
 
     def __init__(
         self, store: Store, wake: Callable[[Key], None], scope: Scope, now: Callable[[], float], elapsed: Elapsed = None
     ) -> None:
+        super().__init__(wake, scope, now, elapsed)
         self._elapsed = elapsed
-        self.ledger = Ledger(elapsed=elapsed)
-        self.known = KnownFleets(scope)
         self.memories = Memories()
-        self.series: defaultdict[str, FleetSeries] = defaultdict(FleetSeries)
-        """By fleet: what has happened since this process began."""
-        self.changed = asyncio.Event()
-        """Something is to be written, or is due sooner than it was."""
-        self.dirty: set[str] = set()
-        """Fleets whose status may say something else by now."""
         self.begun: list[Begun] = []
         """Turns that were given, and not yet said so."""
         self.stirred = asyncio.Event()
@@ -63,8 +54,6 @@ class Fleets(Witness):
         self.noticed: Callable[[], None] = lambda: None
         """Called when something has changed that campaigns go by."""
         self._store = store
-        self._wake = wake
-        self._now = now
         self._has_begun = False
         self._groups = KnownGroups(store, self.memories, now)
         store.listener = self._told
@@ -72,9 +61,14 @@ class Fleets(Witness):
     def begin(self) -> None:
         """The store has all that was listed after the lease was taken."""
         self._has_begun = True
-        now, found = self._now(), (self._store.get(CONSUMER_FLEET, key) for key in self._store.keys(CONSUMER_FLEET))
-        fleets = [self._kept(self.known.take_in(obj), halts_in(obj), now) for obj in found if obj is not None]
-        fleets += [self._kept(read, Halts(), now) for read in self.known.hidden]
+        now, there, places = self._now(), self._store.keys(CONSUMER_FLEET), self.known.places
+        for key in (*there, *there):  # whose place it is, is known once all have come
+            self.known.listed(key, self._store.get(CONSUMER_FLEET, key), now)
+        self._touch(str(key) for key in there if places.of(key) is Place.OVER)
+        found = (self._store.get(CONSUMER_FLEET, key) for key in there if places.of(key) is not Place.OVER)
+        reads = [(self.known.take_in(obj), halts_in(obj)) for obj in found if obj is not None]
+        reads += [(read, Halts()) for read in self.known.hidden]
+        fleets = [kept_of(read, halts, self.known.gates_at_first(read.fleet.key, now)) for read, halts in reads]
         if fleets:
             facts = self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in fleets])
             self._call(self.ledger.began(fleets, facts, now))
@@ -88,9 +82,10 @@ class Fleets(Witness):
         if not selecting:
             return Turn()
         standing = TurnStanding.WAITS
+        is_up_to_date = self.is_up_to_date(name)
         if memory.turn is not None and memory.turn.is_held:
             standing = TurnStanding.HAS if self.ledger.may_go_on(name) else standing
-        elif self._may_begin(name):
+        elif is_up_to_date and self._may_begin(name):
             standing = TurnStanding.CALLED
         order, (fleets, unread) = self.orders.by_group.get(name), self.known.told_apart(selecting)
         campaign = "" if order is None else order.campaign
@@ -104,7 +99,8 @@ class Fleets(Witness):
         gives = has is not None and has.is_held and not (had is not None and had.is_held)
         if not gives or world.turn.standing is not TurnStanding.CALLED:
             return True
-        return self._may_begin(str(key)) and self.ledger.allocator.keep_call(str(key), self._now())
+        is_good = self.is_up_to_date(str(key)) and self._may_begin(str(key))
+        return is_good and self.ledger.allocator.keep_call(str(key), self._now())
 
     def _may_begin(self, name: str) -> bool:
         return self.ledger.may_begin(name, self._now()) and not self._groups.waits_for_campaigns(name)
@@ -122,26 +118,6 @@ class Fleets(Witness):
     def forget(self, key: Key) -> None:
         self._groups.forget(key)
         self.memories.forget(key)
-
-    def tick(self) -> None:
-        """What time has changed."""
-        now = self._now()
-        for kept in self.ledger.fleets():
-            if kept.due_at <= now:
-                key = kept.fleet.key
-                self._call(self.ledger.passed(key, self.known.gates(key, now), now))
-                self._touch([key])
-        self._call(self.ledger.ticked(now))
-        for name in self.ledger.allocator.taken_lapses():
-            facts = self.ledger.facts(name)
-            for fleet in self.ledger.fleets_of(name):
-                self.series[fleet].count("lapsed", facts)
-            self._touch(self.ledger.fleets_of(name))
-
-    def ticks_at(self) -> float:
-        """When `tick` has something to do; infinite where nothing is due."""
-        at = self.ledger.allocator.wakes_at()
-        return min([*(kept.due_at for kept in self.ledger.fleets()), inf if at is None else at])
 
     def givers_of(self, group: str) -> tuple[Giver, ...]:
         """Fleets that select the group and say something of its defaults."""
@@ -161,10 +137,15 @@ class Fleets(Witness):
     def orders(self) -> Orders:
         return self._groups.orders
 
-    def ordered(self, orders: Orders) -> None:
-        """What campaigns say from now on."""
+    @property
+    def failures(self) -> int:
+        """How many groups have failed since this process began."""
+        return self._groups.failures
+
+    def ordered(self, orders: Orders, counted: Mapping[str, int]) -> None:
+        """What campaigns say from now on. `counted`: by namespace, how many failures they have counted."""
         concerned = self.orders.differing(orders) | orders.settling(self.ledger).keys()
-        self._call(filter(self.ledger.allocator.is_called, self._groups.those_that_waited()))
+        self._call(filter(self.ledger.allocator.is_called, self._groups.counted(counted)))
         is_as_before = not concerned and self.orders.limits == orders.limits
         self._groups.orders = orders
         if is_as_before:
@@ -196,6 +177,8 @@ class Fleets(Witness):
     def _told(self, kind: Kind, key: Key, obj: Json | None) -> None:
         """The store's word, in which a status that was just written is counted."""
         if not self._has_begun:
+            if kind is CONSUMER_FLEET:
+                self.known.listed(key, obj, self._now())
             return
         if kind is CONSUMER_FLEET:
             self._fleet_is(key, obj)
@@ -208,17 +191,29 @@ class Fleets(Witness):
         before = self.known.get(name)
         if before is not None and (obj is None or before.version[0] != obj["metadata"]["uid"]):
             self._gone(name)
-            before = None
+        self.dirty -= set() if obj is not None else {name}
+        for each in self.known.moves(key, obj):
+            self._take_place(each)
+
+    def _take_place(self, key: Key) -> None:
+        """It is new, or says something else; or it counts by now, or no longer."""
+        name, obj = str(key), self._store.get(CONSUMER_FLEET, key)
+        before, is_first = self.known.get(name), not self.known
         if obj is None:
             return
-        is_first = not self.known
+        if self.known.places.of(key) is Place.OVER:
+            if before is not None:
+                self._remove(name)
+            self._touch([name])
+            return
         read = self.known.take_in(obj)
         if before is None or before.version != read.version:
             self._put(read, halts_in(obj), is_first=is_first)
 
     def _put(self, read: ReadFleet, halts: Halts, *, is_first: bool) -> None:
         """`is_first`: nobody has been counted so far."""
-        kept, name, now = self._kept(read, halts, self._now()), read.fleet.key, self._now()
+        name, now = read.fleet.key, self._now()
+        kept = kept_of(read, halts, self.known.gates(name, now))
         if is_first:
             for facts in self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [read.fleet]):
                 self.ledger.changed(facts, now)
@@ -228,10 +223,6 @@ class Fleets(Witness):
         self._settle({*selected, *self.names_in(name)})
         self._obey()
         self._touch([name])
-
-    def _kept(self, read: ReadFleet, halts: Halts, now: float) -> Kept:
-        gates = self.known.gates(read.fleet.key, now)
-        return Kept(read.fleet.overridden(gates.is_overridden), gates, halts)
 
     def _gone(self, name: str) -> None:
         _log.info("fleet_gone", fleet=name, waited=self.ledger.waiting_in(name))
@@ -285,15 +276,3 @@ class Fleets(Witness):
     def _stir(self) -> None:
         self.stirred.set()
         self.noticed()
-
-    def _call(self, groups: Iterable[str]) -> None:
-        for name in groups:
-            self._wake(key_in(name))
-            self._touch(self.ledger.fleets_of(name))
-            self.changed.set()
-
-    def _touch(self, fleets: Iterable[str]) -> None:
-        new = {*fleets} - self.dirty
-        if new:
-            self.dirty |= new
-            self.changed.set()

@@ -18,6 +18,7 @@ from slackwater.adapters.cluster.snapshot import (
     read_snapshot,
     to_world,
 )
+from slackwater.api.kept import CutSpec
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.memory import RolloutMemory
@@ -73,7 +74,7 @@ class Gathering:
         """Each version once. Raises InvalidSpec."""
         version = obj["metadata"]["resourceVersion"]
         known = self._parsed.get(key)
-        if known is not None and known[0] == version:
+        if known is not None and known[0] == version and not isinstance(obj.get("spec"), CutSpec):
             return known[1]
         self._parsed.pop(key, None)  # of one that is invalid by now nothing is kept
         group = parse_consumer_group(obj, None if known is None else known[1])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.errors import InvalidSpec
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.sight import Sight
 from slackwater.shell.fleet_objects import Json, facts_of
 from slackwater.shell.memories import Memories
@@ -28,20 +29,25 @@ class KnownGroups:
         self._memories = memories
         self._now = now
         self._sights: dict[Key, Sight] = {}
-        self._one_failed = False
-        """A group has, and no campaign has counted that yet: it may halt by it, so its other groups do not begin."""
+        self.failures = 0
+        """How many groups have failed so far. While a campaign has not counted all of them, it may halt by one, so its
+        other groups do not begin."""
+        self._counted: Mapping[str, int] = {}
+        """By namespace: how many its campaigns have counted."""
 
     def has_changed(self, before: GroupFacts | None, facts: GroupFacts) -> None:
-        self._one_failed |= before is not None and before.failed_at is None and facts.failed_at is not None
+        self.failures += before is not None and before.failed_at is None and facts.failed_at is not None
 
     def waits_for_campaigns(self, group: str) -> bool:
-        """Until they are folded again: a second at most."""
-        return self._one_failed and group in self.orders.by_group
+        """Until those of the namespace whose campaign orders it are folded again: a second, as a rule."""
+        order = self.orders.by_group.get(group)
+        return order is not None and self._counted.get(_namespace(order), 0) < self.failures
 
-    def those_that_waited(self) -> Iterable[str]:
-        """As of now, campaigns have counted what failed."""
-        waited, self._one_failed = self._one_failed, False
-        return self.orders.by_group if waited else ()
+    def counted(self, failures: Mapping[str, int]) -> list[str]:
+        """By namespace, how many failures its campaigns have counted. Returns the groups that waited for that."""
+        waited = [group for group in self.orders.by_group if self.waits_for_campaigns(group)]
+        self._counted = failures
+        return [group for group in waited if not self.waits_for_campaigns(group)]
 
     def sees(self, key: Key, sight: Sight) -> bool:
         """What a pass has seen of a group. False: it is what was seen before."""
@@ -73,3 +79,7 @@ class KnownGroups:
         names_one = CAMPAIGN in (obj["metadata"].get("annotations") or {})
         self.name_campaigns |= names_one
         return self.orders.applied(facts, waits_at=version_of(obj) if names_one else "")
+
+
+def _namespace(order: Order) -> str:
+    return order.named.partition("/")[0]

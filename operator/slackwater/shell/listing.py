@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Forbidden
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Cluster, Kind
-from slackwater.shell.store import Key, Store
+from slackwater.shell.store import Key, Store, by_age
 
 Json = Mapping[str, Any]
 
@@ -24,6 +24,8 @@ UNSEEN_FOR_S: Final = 90.0
 """After a pause without a list nothing is known of the time in between."""
 TAKEN_AT_ONCE: Final = 500
 """Objects: some milliseconds."""
+ONE_BY_ONE: Final = {CONSUMER_FLEET: 1}
+"""A fleet says when it is open while it is taken in: a twentieth of a second, where somebody means it so."""
 _AGAIN_S: Final = 2.0
 _AGAIN_AT_MOST_S: Final = 60.0
 
@@ -131,8 +133,9 @@ async def take_in(
     store: Store, kind: Kind, objects: Sequence[Json], version: int, unlisted: Collection[str] = ()
 ) -> set[Key]:
     """A whole list, as `Store.replace` does it, a part at a time: all else has its turn between two parts."""
-    changed: set[Key] = set()
-    for first in range(0, len(objects), TAKEN_AT_ONCE):
-        changed.update(group for obj in objects[first : first + TAKEN_AT_ONCE] for group in store.put(kind, obj))
+    changed, at_once = set[Key](), ONE_BY_ONE.get(kind, TAKEN_AT_ONCE)
+    objects = sorted(objects, key=by_age)
+    for first in range(0, len(objects), at_once):
+        changed |= store.put_all(kind, objects[first : first + at_once])
         await asyncio.sleep(0)
     return changed | store.replace(kind, objects, version, unlisted)

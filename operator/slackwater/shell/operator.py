@@ -76,8 +76,7 @@ class Operator:
         api.kept = lean
         self.store = Store(room=Room(settings.most_kept))
         self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
-        self._refused: dict[str, str] = {}
-        """Namespace that may not be read → the refusal."""
+        self._refused: dict[str, str] = {}  # namespace that may not be read → the refusal
         self._unwatched: set[Kind] = set()
         """Kinds whose CRD was not there when the watches began."""
         self._behind, self.metrics, self.leadership = Behind(), Metrics(settings.metrics_per_group), leadership
@@ -92,7 +91,8 @@ class Operator:
         self.telemetry = telemetry_to(settings, api, time.time, self.connections.cluster_id)
         self.fleets = FleetParts(api, self.store, settings, self.queue.add, self.relist)
         self.fleets.publish(self.metrics)
-        fleets = self.fleets.fleets
+        fleets, self.fleets.campaigns.most = self.fleets.fleets, settings.most_campaigns
+        fleets.known.places.most = settings.most_fleets
         witnesses = (self.metrics, self.telemetry, fleets, self.fleets.campaigns)
         self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses, fleets)
         self.reconciler.turns = self.queue.turns
@@ -173,7 +173,7 @@ class Operator:
         for kind in self._unwatched:
             with suppress(KindMissing):
                 objects, version, unlisted = await list_in(self.api, kind, "", self.settings.namespace)
-                for key in self.store.replace(kind, objects, version, {*unlisted, self.settings.own_fleets_in}):
+                for key in await take_in(self.store, kind, objects, version, {*unlisted, self.settings.own_fleets_in}):
                     self.queue.add(key)
                 self.fleets.listed(kind, self.settings.namespace, unlisted)
 

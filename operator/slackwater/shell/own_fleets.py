@@ -17,6 +17,7 @@ import structlog
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
 from slackwater.ports import Cluster, Kind
+from slackwater.shell.listing import take_in
 from slackwater.shell.store import Store
 
 KINDS: Final = (CONSUMER_FLEET, FLEET_CAMPAIGN)
@@ -74,7 +75,7 @@ class OwnFleets:
             self._warn(kind, error)
             self._listed(kind, [self._namespace], [self._namespace] if isinstance(error, Forbidden) else [])
             return True
-        self._store.replace(kind, listed, version, self._watched)
+        await take_in(self._store, kind, listed, version, self._watched)
         self._listed(kind, [self._namespace], [])
         self._failed.pop(kind, None)
         return True

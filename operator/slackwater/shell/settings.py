@@ -13,6 +13,7 @@ from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.sentences import remedy
 from slackwater.ports import Kind
+from slackwater.shell import campaign_folds, fleet_places
 from slackwater.shell.leadership import LONGEST_LEASE_S
 from slackwater.shell.places import Place, parse_place
 from slackwater.shell.shown_groups import ALL, read_shown
@@ -93,7 +94,13 @@ class Settings(BaseModel):
     keeps the event loop for a tenth of a second, and takes 60 MiB."""
     most_per_namespace: int = Field(300_000, ge=10_000, le=10_000_000)
     """Partitions and members of all groups of one namespace together that are looked at, a fifth of it for groups that
-    grow. Each takes a kilobyte. Large specs of the namespace's ConsumerGroups have a hundred bytes for each, too."""
+    grow. Each takes a kilobyte. Large objects of the namespace have a hundred bytes for each, too."""
+    most_fleets: int = Field(fleet_places.MOST, ge=1, le=1_000)
+    """How many ConsumerFleets of one namespace count, the oldest; the operator's own namespace has no bound. A look at
+    one may keep the event loop for a twentieth of a second, twice a minute."""
+    most_campaigns: int = Field(campaign_folds.MOST, ge=1, le=1_000)
+    """How many FleetCampaigns of one namespace that are not over count, the oldest. Each asks each of its groups, once
+    a second while any of them changes, twenty microseconds a group."""
     pod_namespace: Namespace | None = None
     """Where the operator itself runs: ConsumerFleets there may reach into other namespaces. And it reads the Secrets of
     ClusterKafkaConnections there; it uses none of these when unset, and none where it works in some namespaces only."""
@@ -137,7 +144,7 @@ class Settings(BaseModel):
 
     @property
     def most_kept(self) -> int:
-        """Bytes of what is over `kept.SMALL` of each ConsumerGroup's spec, of all those of one namespace together."""
+        """Bytes of what `kept.excess_of` counts, of all objects of one namespace together."""
         return 100 * self.most_per_namespace
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from slackwater.adapters.cluster.paths import (
@@ -23,13 +22,11 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.runs import told_of
 from slackwater.adapters.cluster.translation import group_of
-from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
-from slackwater.api.timestamps import moment
-from slackwater.core.world.claimed import Claimed, had_since
+from slackwater.core.world.claimed import Claimed
 from slackwater.ports import Kind
-from slackwater.shell.gone_claims import GoneClaims
-from slackwater.shell.room import Room
+from slackwater.shell.gone_claims import GoneClaims, claimed_id, claimed_in
+from slackwater.shell.room import NoRoom, Room
 
 Json = Mapping[str, Any]
 
@@ -120,7 +117,7 @@ class Store:
         there = self.get(CONSUMER_GROUP, group)
         if there is None:
             return Claimant(connection_of({"metadata": {"namespace": group.namespace}}), None, "")
-        self._asked[group] = found = Claimant(connection_of(there), claimed_in(there), _made_at(there))
+        self._asked[group] = found = Claimant(connection_of(there), claimed_in(there), made_at(there))
         return found
 
     def claimed_before(self, key: Key, group_id: str) -> Claimed | None:
@@ -138,11 +135,29 @@ class Store:
 
     def put(self, kind: Kind, obj: Json) -> tuple[Key, ...]:
         """Take in an object; returns the ConsumerGroups to which that makes a difference."""
+        self._room.settle()
+        return (*self._taken_in(kind, obj), *self._cut())
+
+    def put_all(self, kind: Kind, objects: Iterable[Json]) -> set[Key]:
+        """Some of a list."""
+        self._room.settle()
+        changed = {group for obj in objects for group in self._taken_in(kind, obj, is_one_of_many=True)}
+        return changed.union(self._cut())
+
+    def _taken_in(self, kind: Kind, obj: Json, *, is_one_of_many: bool = False) -> tuple[Key, ...]:
         key = key_of(obj)
         known = self._objects[kind].get(key)
-        if known is not None and _version(known) >= _version(obj) and not self._room.has_come(known, obj):
+        if known is not None and _version(known) >= _version(obj) and not self._room.has_come(kind, known, obj):
             return ()
-        obj = self._room.kept(kind, obj)
+        return self._put(kind, key, self._room.kept(kind, obj, is_one_of_many=is_one_of_many))
+
+    def _cut(self) -> tuple[Key, ...]:
+        """Those that have lost their room."""
+        lost = self._room.taken_lost(lambda place: self.get(place.kind, Key(place.namespace, place.name)))
+        return tuple(group for place, obj in lost for group in self._put(place.kind, key_of(obj), obj))
+
+    def _put(self, kind: Kind, key: Key, obj: Json) -> tuple[Key, ...]:
+        known = self._objects[kind].get(key)
         self._objects[kind][key] = obj
         self._newest[kind] = max(self._newest[kind], _version(obj))
         self._tell(kind, key, obj)
@@ -151,7 +166,7 @@ class Store:
         if kind is CONSUMER_GROUP:
             self._asked.pop(key, None)
             if known is not None and known["metadata"]["uid"] != obj["metadata"]["uid"]:
-                self._gone_claims.remember(key, _claimed(known), claimed_in(known))
+                self._gone_claims.remember(key, claimed_id(known), claimed_in(known))
             self._use(key, known, obj)
             return (key, *self._claim(key, known, obj))
         if kind is POD:
@@ -168,15 +183,15 @@ class Store:
         if known is None or known["metadata"]["uid"] != obj["metadata"]["uid"]:
             return ()
         del self._objects[kind][key]
+        self._room.release(kind, *key)
         self._tell(kind, key, None)
         if kind is POD:
             self._told_running.pop(key, None)
         if kind in CONNECTIONS:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
-            self._room.release(*key)
             self._asked.pop(key, None)
-            self._gone_claims.remember(key, _claimed(known), claimed_in(known))
+            self._gone_claims.remember(key, claimed_id(known), claimed_in(known))
             self._use(key, known, None)
             return (key, *self._claim(key, known, None))
         group = owner(kind, known)
@@ -190,8 +205,8 @@ class Store:
         """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
         what is newer than the list stays; who is older has room first. `unlisted`: namespaces that could not be listed;
         what is there stays, too."""
-        listed = {key_of(obj): obj for obj in sorted(objects, key=_made_at)}
-        changed = {group for obj in listed.values() for group in self.put(kind, obj)}
+        listed = {key_of(obj): obj for obj in sorted(objects, key=by_age)}
+        changed = self.put_all(kind, listed.values())
         known = list(self._objects[kind].items())
         for obj in (obj for key, obj in known if key not in listed and key.namespace not in unlisted):
             if _version(obj) <= listed_version:
@@ -208,7 +223,7 @@ class Store:
         There may be one of each tenant, all in clusters of their own: those elsewhere learn of it in their next pass.
         So do those of one namespace where they are so many that nobody has made them for use.
         """
-        had, has = _claimed(before), _claimed(now)
+        had, has = claimed_id(before), claimed_id(now)
         if had == has:
             return ()
         _move(self._claimants, key, had, has)
@@ -263,36 +278,19 @@ def owner(kind: Kind, obj: Json) -> Key | None:
     return None
 
 
-def _claimed(group: Json | None) -> str | None:
-    """The Kafka group id of a ConsumerGroup, whether it can be parsed or not; None of one that has it deleted."""
-    if group is None:
-        return None
-    spec = group.get("spec") or {}
-    gives_up = group["metadata"].get("deletionTimestamp") and spec.get("deletionPolicy") == DeletionPolicy.DELETE_GROUP
-    return None if gives_up else str(spec.get("groupId") or group["metadata"]["name"])
+def by_age(obj: Json) -> tuple[str, str]:
+    """To sort those of one kind: the oldest first."""
+    return made_at(obj), obj["metadata"]["name"]
 
 
-def claimed_in(group: Json) -> Claimed | None:
-    """What its status says that it has in Kafka. No more of it is read: there may be many with one groupId."""
-    metadata, status = group["metadata"], group.get("status") or {}
-    written = (status.get("rollout") or {}).get("claimed") or {}
-    try:
-        claimed = Claimed(str(written["clusterId"]), moment(written["at"])) if written else None
-    except (KeyError, TypeError, ValueError):
-        return None  # no operator wrote that
-    if claimed is None:
-        return None
-    made_at = moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0
-    return replace(claimed, at=had_since(claimed, made_at))
-
-
-def _made_at(obj: Json) -> str:
+def made_at(obj: Json) -> str:
+    """As the API server writes it; empty where it does not say. What sorts first is older."""
     return str(obj["metadata"].get("creationTimestamp") or "")
 
 
-def _spec_of(obj: Json) -> tuple[str, int]:
-    """Which spec it is: only a change of the spec makes a new generation."""
-    return obj["metadata"]["uid"], obj["metadata"].get("generation", 0)
+def _spec_of(obj: Json) -> tuple[str, int, bool]:
+    """Which spec it is: only a change of the spec makes a new generation, and one may have no room."""
+    return obj["metadata"]["uid"], obj["metadata"].get("generation", 0), isinstance(obj.get("spec"), NoRoom)
 
 
 def _version(obj: Json) -> int:

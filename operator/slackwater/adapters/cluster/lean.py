@@ -40,10 +40,10 @@ _OF_LISTS: Final = {
     "initContainerStatuses": _OF_A_CONTAINER,
 }
 _OF_FLEETS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
-    CONSUMER_FLEET: (RESUME, ("namespaces",)),  # a freeze holds in these, though nobody can read it
+    CONSUMER_FLEET: (RESUME, ("namespaces", "pause")),  # a freeze holds in these, though nobody can read it
     FLEET_CAMPAIGN: (PROMOTE, ()),
 }
-"""The command that people give it, and what is kept of a spec that is too large to be read."""
+"""The command that people give it, and what is kept of a spec that is too large to be read, or kept as text."""
 _OF_A_SET: Final = ("replicas", "updateStrategy", "ordinals", "serviceName", "podManagementPolicy")
 _OF_AN_EVENT: Final = (
     "apiVersion",

@@ -93,6 +93,8 @@ class Course:
     """Of each wave of the plan; of a dry run, what would be in it."""
     refused: str = ""
     """Why it cannot begin, or go on."""
+    refused_as: str = "CannotGoOn"
+    """The same in one word."""
     wait: Wait | None = None
     """Why the next wave does not begin."""
     looks_at: float | None = None

@@ -116,7 +116,7 @@ def news(before: FleetCampaignStatus, after: FleetCampaignStatus) -> Iterator[tu
 def _accepted(course: Course) -> CampaignVerdict:
     kind = CampaignConditionType.ACCEPTED
     if course.refused:
-        return CampaignVerdict(kind, FALSE, "CannotGoOn", course.refused)
+        return CampaignVerdict(kind, FALSE, course.refused_as, course.refused)
     return CampaignVerdict(kind, TRUE, "Accepted")
 
 

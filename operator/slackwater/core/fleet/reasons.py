@@ -17,6 +17,8 @@ class FleetReason(StrEnum):
     TIME_NOT_UNDERSTOOD = "TimeNotUnderstood"
     """A schedule or a day that no calendar has, such as the 30th of February."""
     OVERRIDE_TOO_LONG = "OverrideTooLong"
+    TOO_MANY_FLEETS = "TooManyFleets"
+    """Only the oldest of its namespace count."""
 
     OPEN = "Open"
     NOT_ACCEPTED = "NotAccepted"
