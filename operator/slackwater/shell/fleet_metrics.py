@@ -8,12 +8,14 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET
 from slackwater.api.timestamps import moment
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.report import budgets, counts
 from slackwater.shell.fleets import Fleets
+from slackwater.shell.store import Key, Store
 
 LABELS: Final = ("namespace", "fleet")
 
@@ -110,3 +112,14 @@ class FleetMetrics(Collector):
             waits.add_metric((namespace, name), series.waits.buckets(), series.waits.sum_s)
             lengths.add_metric((namespace, name), series.lengths.buckets(), series.lengths.sum_s)
         yield from (turns, waits, lengths)
+
+
+def paused_in(store: Store) -> Callable[[str], str | None]:
+    """Since when the fleets of the store are paused, by their statuses."""
+
+    def paused_since(fleet: str) -> str | None:
+        namespace, _, name = fleet.partition("/")
+        status = (store.get(CONSUMER_FLEET, Key(namespace, name)) or {}).get("status") or {}
+        return status.get("pausedSince")
+
+    return paused_since
