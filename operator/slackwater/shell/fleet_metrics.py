@@ -83,14 +83,20 @@ class FleetMetrics(Collector):
             "Since when the fleet is paused; none while it is not.",
             labels=LABELS,
         )
+        overridden = GaugeMetricFamily(
+            "slackwater_fleet_overridden",
+            "1 while an override lets groups pass what keeps others from beginning.",
+            labels=LABELS,
+        )
         for namespace, name, each in kept:
+            overridden.add_metric((namespace, name), each.gates.is_overridden)
             is_open.add_metric((namespace, name), not each.gates.shut)
             halted.add_metric((namespace, name, FleetReason.TOO_MANY_FAILED), each.halts.by_failures is not None)
             halted.add_metric((namespace, name, FleetReason.TOO_MANY_DISTURBED), bool(each.halts.by_disturbance))
             since = self._paused_since(each.fleet.key) if each.fleet.spec.pause else None
             if since is not None:
                 paused.add_metric((namespace, name), moment(since))
-        yield from (is_open, halted, paused)
+        yield from (is_open, halted, paused, overridden)
 
     def _of_turns(self, kept: list[tuple[str, str, Kept]]) -> Iterator[Metric]:
         turns = CounterMetricFamily(
