@@ -48,6 +48,8 @@ class TurnFigures:
     """Groups that those turns were given to."""
     began_s: float
     """What a leader that has just listed them takes to say who may go first."""
+    learns_worst_ms: float
+    """The longest piece while a leader learns the coordinators one after another, with all groups at rest."""
     memory_mib: float
     """Of all that is kept of them for that."""
     plan_s: float
@@ -65,6 +67,7 @@ def measure(groups: int = GROUPS, releases: int = RELEASES) -> TurnFigures:
         round(max(took_ms), 3),
         called,
         round(began_s, 2),
+        round(max(_learned(groups)), 2),
         round(memory_mib, 1),
         round(_cpu_s(_plan(groups)), 2),
     )
@@ -127,6 +130,21 @@ def _released(groups: int, releases: int) -> tuple[list[float], int]:
     return took_ms, given
 
 
+def _learned(groups: int) -> list[float]:
+    """In ms, for each group that is looked at for the first time; half of them are."""
+    facts = [replace(each, standing=Standing.RESTS) for each in _asking(groups)]
+    ledger, _ = _began([replace(each, coordinator=None) for each in facts])
+    took_ms = []
+    gc.collect()
+    gc.disable()
+    for each in facts[: groups // 2]:
+        began = process_time()
+        ledger.changed(each, _T0)
+        took_ms.append((process_time() - began) * 1000)
+    gc.enable()
+    return took_ms
+
+
 def _memory_mib(groups: int) -> float:
     gc.collect()
     tracemalloc.start()
@@ -166,6 +184,7 @@ def table(found: TurnFigures) -> str:
         ),
         ("  the longest", f"{found.next_worst_ms:.2f} ms"),
         ("a leader begins", f"{found.began_s:.2f} s ({TO_STAY_BELOW_S:.0f})"),
+        ("  learns a coordinator, the longest", f"{found.learns_worst_ms:.2f} ms"),
         ("memory", f"{found.memory_mib:.1f} MiB ({TO_STAY_BELOW_MIB:.0f})"),
         ("one plan of all", f"{found.plan_s:.2f} s"),
     )

@@ -65,6 +65,13 @@ SECTION: Final = Section(
             words={0: ("goes on", Colour.GOOD), 1: ("halted", Colour.BAD)},
         ),
         Panel(
+            "Overridden",
+            "Whether an override lets groups pass what keeps others from beginning.",
+            (Query(_of_fleets("slackwater_fleet_overridden"), _NAME),),
+            kind=Kind.STATE_TIMELINE,
+            words={0: ("no", Colour.IDLE), 1: ("override", Colour.MOVING)},
+        ),
+        Panel(
             "Turns in the last hour",
             "Turns that were given, and calls that lapsed because the group's own gates held it back.",
             (

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -15,7 +15,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_FLEET
 from slackwater.core.fleet.allocation import HORIZON_S
 from slackwater.core.world.turn import TurnStanding
 from slackwater.shell.fleet_keeping import LIST_AGAIN_S, STATUS_AGAIN_S
-from slackwater.shell.fleet_metrics import FleetMetrics
+from slackwater.shell.fleet_metrics import FleetMetrics, paused_in
 from slackwater.shell.leadership import NotLeading
 from slackwater.shell.listing import VersionsWentBack
 from slackwater.shell.metrics import Metrics
@@ -374,6 +374,82 @@ async def test_metrics_are_there_for_each_fleet_and_go_with_it() -> None:
     found.delete(CONSUMER_FLEET, "fleet")
     assert value("slackwater_fleet_open") is None
     assert KEY.namespace == "default"
+
+
+FREEZE: Final = {"timeZone": "UTC", "freezes": [{"name": "f", "from": "1970-01-01T00:00", "to": "1970-03-01T00:00"}]}
+DAY_S: Final = 86_400.0
+OVERRIDDEN: Final = "slackwater_fleet_overridden"
+
+
+def value_of(found: FleetStage, name: str) -> float | None:
+    """A metric of the fleet, now."""
+    metrics = Metrics()
+    metrics.registry.register(FleetMetrics(found.fleets, paused_in(found.store), lambda: found.now))
+    return metrics.registry.get_sample_value(name, {"namespace": "default", "fleet": "fleet"})
+
+
+def paused_since(found: FleetStage) -> float | None:
+    """By the metric that the alert goes by."""
+    return value_of(found, "slackwater_fleet_paused_since_timestamp_seconds")
+
+
+async def test_a_pause_in_a_freeze_counts_from_when_it_was_made() -> None:
+    found = await stage("first", **FREEZE)
+    await found.keeping.keep_once()
+    found.now += 3 * DAY_S
+    found.fleet(budgets=ONE, **FREEZE, pause="INC-4711")
+    await found.keeping.keep_once()
+    assert found.condition("Open") == ("False", "Paused")
+    paused_at = found.now
+    assert paused_since(found) == paused_at
+    found.now += 3600.0
+    found.fleet(budgets=ONE, **FREEZE, pause="INC-4711: brokers are replaced")
+    await found.keeping.keep_once()
+    assert paused_since(found) == paused_at
+
+
+async def test_a_pause_is_as_old_for_another_leader_and_with_another_reason_and_ends_with_it() -> None:
+    found = await stage("first", pause="INC-4711")
+    await found.keeping.keep_once()
+    found.now += DAY_S
+    found.lead()
+    await found.begin()
+    found.fleet(budgets=ONE, pause="INC-4712")
+    await found.keeping.keep_once()
+    assert found.status["pausedSince"] == "1970-01-12T13:46:41Z"
+    assert paused_since(found) == START + 1.0
+    found.now += STATUS_AGAIN_S
+    found.fleet(budgets=ONE)
+    await found.keeping.keep_once()
+    assert "pausedSince" not in found.status
+    assert paused_since(found) is None
+
+
+async def test_a_pause_that_an_older_operator_saw_counts_from_its_condition() -> None:
+    found = await stage("first", pause="INC-4711")
+    await found.keeping.keep_once()
+    obj = found.api.objects["ConsumerFleet", KEY.namespace, "fleet"]
+    del obj["status"]["pausedSince"]
+    found.now += DAY_S
+    found.lead()
+    await found.begin()
+    await found.keeping.keep_once()
+    assert paused_since(found) == START + 1.0
+
+
+@pytest.mark.parametrize("besides", [{}, {"pause": "INC-4711"}])
+async def test_a_metric_says_whether_an_override_is_in_force(besides: dict[str, Any]) -> None:
+    """It mirrors `status.overriddenUntil`: from when it is read to its end, and no longer than it stands there."""
+    found = await stage("first", **FREEZE, **besides)
+    assert value_of(found, OVERRIDDEN) == 0
+    override = {"until": "1970-01-12T14:00", "reason": "INC-4711"}
+    found.fleet(budgets=ONE, **FREEZE, **besides, override=override)
+    assert value_of(found, OVERRIDDEN) == 1
+    found.fleet(budgets=ONE, **FREEZE, **besides)
+    assert value_of(found, OVERRIDDEN) == 0, "taken away"
+    found.fleet(budgets=ONE, **FREEZE, **besides, override=override)
+    found.passes(900.0)
+    assert value_of(found, OVERRIDDEN) == 0, "over"
 
 
 async def test_where_the_clock_was_set_back_a_status_is_written_all_the_same() -> None:

@@ -93,6 +93,8 @@ class ConsumerFleetStatus(StatusPart):
     """When the window closes, or a freeze begins."""
     next: Timestamp | None = None
     """When Open changes next: opens or closes."""
+    paused_since: Timestamp | None = None
+    """Since when the fleet has a `spec.pause`; a window or a freeze may have closed it before."""
     overridden_until: Timestamp | None = None
     """While its override is in force: when that ends."""
     halted: FleetHalt | None = None

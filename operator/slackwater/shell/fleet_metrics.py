@@ -8,12 +8,14 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET
 from slackwater.api.timestamps import moment
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.report import budgets, counts
 from slackwater.shell.fleets import Fleets
+from slackwater.shell.store import Key, Store
 
 LABELS: Final = ("namespace", "fleet")
 
@@ -81,14 +83,20 @@ class FleetMetrics(Collector):
             "Since when the fleet is paused; none while it is not.",
             labels=LABELS,
         )
+        overridden = GaugeMetricFamily(
+            "slackwater_fleet_overridden",
+            "1 while an override lets groups pass what keeps others from beginning.",
+            labels=LABELS,
+        )
         for namespace, name, each in kept:
+            overridden.add_metric((namespace, name), each.gates.is_overridden)
             is_open.add_metric((namespace, name), not each.gates.shut)
             halted.add_metric((namespace, name, FleetReason.TOO_MANY_FAILED), each.halts.by_failures is not None)
             halted.add_metric((namespace, name, FleetReason.TOO_MANY_DISTURBED), bool(each.halts.by_disturbance))
             since = self._paused_since(each.fleet.key) if each.fleet.spec.pause else None
             if since is not None:
                 paused.add_metric((namespace, name), moment(since))
-        yield from (is_open, halted, paused)
+        yield from (is_open, halted, paused, overridden)
 
     def _of_turns(self, kept: list[tuple[str, str, Kept]]) -> Iterator[Metric]:
         turns = CounterMetricFamily(
@@ -110,3 +118,14 @@ class FleetMetrics(Collector):
             waits.add_metric((namespace, name), series.waits.buckets(), series.waits.sum_s)
             lengths.add_metric((namespace, name), series.lengths.buckets(), series.lengths.sum_s)
         yield from (turns, waits, lengths)
+
+
+def paused_in(store: Store) -> Callable[[str], str | None]:
+    """Since when the fleets of the store are paused, by their statuses."""
+
+    def paused_since(fleet: str) -> str | None:
+        namespace, _, name = fleet.partition("/")
+        status = (store.get(CONSUMER_FLEET, Key(namespace, name)) or {}).get("status") or {}
+        return status.get("pausedSince")
+
+    return paused_since

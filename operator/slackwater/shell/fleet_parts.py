@@ -7,15 +7,13 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
-from slackwater.api.consumer_fleet_status import FleetConditionType
-from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.times import Scope
 from slackwater.ports import Cluster, Kind
 from slackwater.shell.campaign_keeping import CampaignKeeping
 from slackwater.shell.campaign_metrics import CampaignMetrics
 from slackwater.shell.campaigns import Campaigns
 from slackwater.shell.fleet_keeping import FleetKeeping
-from slackwater.shell.fleet_metrics import FleetMetrics
+from slackwater.shell.fleet_metrics import FleetMetrics, paused_in
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_fleets import OwnFleets
@@ -72,12 +70,5 @@ class FleetParts:
             yield "own-fleets", self._own.follow()
 
     def publish(self, metrics: Metrics) -> None:
-        metrics.count_at_once(FleetMetrics(self.fleets, self._paused_since, time.time))
+        metrics.count_at_once(FleetMetrics(self.fleets, paused_in(self._store), time.time))
         metrics.registry.register(CampaignMetrics(self.campaigns))
-
-    def _paused_since(self, fleet: str) -> str | None:
-        namespace, _, name = fleet.partition("/")
-        status = (self._store.get(CONSUMER_FLEET, Key(namespace, name)) or {}).get("status") or {}
-        conditions = {each["type"]: each for each in status.get("conditions") or ()}
-        is_open = conditions.get(FleetConditionType.OPEN.value, {})
-        return is_open.get("lastTransitionTime") if is_open.get("reason") == FleetReason.PAUSED.value else None

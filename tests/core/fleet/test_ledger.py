@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import pytest
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
 from slackwater.core.fleet.allocation import HORIZON_S
-from slackwater.core.fleet.claim import Cell, Standing
+from slackwater.core.fleet.claim import Cell, Claim, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.ledger import Ledger
@@ -349,5 +350,78 @@ def test_what_comes_and_goes_leaves_nothing_behind() -> None:
     assert len(ledger.cells_of("a/one")) < 1100
     assert len(ledger.allocator._places._places) < 1100
     assert ledger.allocator._line.entries < 2100
-    assert len(list(kept.tally._places)) == len(ledger._coordinators["k1"]) == 2
+    assert len(list(kept.tally._places)) == len(ledger._coordinators.known["k1"]) == 2
     assert ledger.changed(replace(held("first"), standing=Standing.RESTS), 1002.0) == ("a/second",)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many claims were made of each group."""
+    found = Counter[str]()
+
+    def counted(group: GroupFacts, *others: Any) -> Claim:
+        found[group.key] += 1
+        return claim_of(group, *others)
+
+    monkeypatch.setattr("slackwater.core.fleet.ledger.claim_of", counted)
+    return found
+
+
+PLACES: Final = tuple(Cell("a/f", "coordinators", f"k/{broker}") for broker in (1, 2, 3))
+
+
+def nobody_knows_where(**facts: Any) -> Ledger:
+    """A thousand groups of one cluster, as a leader that has just begun lists them."""
+    ledger = in_two_cells()
+    ledger.all_changed([at_coordinator(f"g{n}", None, **facts) for n in range(1000)], 0.0)
+    return ledger
+
+
+def test_a_broker_that_becomes_known_costs_nothing_for_groups_at_rest(made: Counter[str]) -> None:
+    ledger = nobody_knows_where()
+    made.clear()
+    for broker in range(2, 14):
+        ledger.changed(at_coordinator(f"g{broker}", broker), 1.0)
+    ledger.changed(at_coordinator("g2", None), 2.0)
+    ledger.changed(at_coordinator("g3", 4), 2.0)
+    assert made == Counter([*(f"a/g{broker}" for broker in range(2, 14)), "a/g2", "a/g3"])
+
+
+def of_topics_and_coordinators() -> Ledger:
+    """Its only group may be at any broker, and three are known, from groups of no fleet."""
+    budgets = [{"name": "coordinators", "per": "Coordinator", "max": 1}, {"name": "topics", "max": 1, "per": "Topic"}]
+    spec = {"selector": {"matchLabels": {"tier": "0"}}, "budgets": budgets}
+    ledger = Ledger()
+    rests = at_coordinator("rests", None, labels={"tier": "0"})
+    ledger.began([Fleet("a", "f", ConsumerFleetSpec.model_validate(spec))], [rests], 0.0)
+    for broker in (1, 2, 3):
+        ledger.changed(at_coordinator(f"other{broker}", broker), 1.0)
+    return ledger
+
+
+def test_a_fleet_counts_at_brokers_that_only_groups_at_rest_may_be_at() -> None:
+    ledger = of_topics_and_coordinators()
+    assert {*PLACES} <= {*ledger.cells_of("a/f")}
+    assert {ledger.allocator.use(cell) for cell in PLACES} == {(1, 0, 0)}
+
+
+def test_and_does_so_when_what_is_unused_was_dropped() -> None:
+    ledger = of_topics_and_coordinators()
+    for n in range(2500):
+        ledger.changed(at_coordinator("moves", 1, labels={"tier": "0"}, topics=(f"t{n}",)), 2.0)
+    assert len(ledger.cells_of("a/f")) < 1100
+    assert {*PLACES} <= {*ledger.cells_of("a/f")}
+
+
+def test_whoever_asks_takes_room_at_each_broker_that_is_known_by_then() -> None:
+    """Also at those that became known while it was at rest, and while it asks."""
+    ledger = nobody_knows_where()
+    for broker in (2, 3):
+        ledger.changed(at_coordinator(f"g{broker}", broker), 1.0)
+    ledger.changed(at_coordinator("g9", None, standing=Standing.ASKS, asked_at=2.0), 2.0)
+    assert ledger.allocator.waits_for("a/g9") == Cell("a/f", "coordinators", "k/1"), "somebody moves there"
+    ledger.changed(at_coordinator("g4", 4, standing=Standing.MENDS), 3.0)
+    assert ledger.changed(at_coordinator("stuck", 1), 4.0) == ()
+    assert ledger.allocator.waits_for("a/g9") == Cell("a/f", "coordinators", "k/4")
+    assert ledger.changed(at_coordinator("g4", 4), 5.0) == ("a/g9",)
+    assert ledger.allocator.use(Cell("a/f", "coordinators", "k/3"))[1] == 1

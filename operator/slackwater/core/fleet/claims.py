@@ -7,14 +7,14 @@ none of the groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
-from slackwater.api.fleet_budgets import Budget, CountedPer
+from slackwater.api.fleet_budgets import Budget, CountedPer, MoveReason
 from slackwater.core.fleet.claim import Cell, Claim, Limit, in_order
 from slackwater.core.fleet.facts import NOT_KNOWN, GroupFacts
 
@@ -134,7 +134,18 @@ def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset
 def _coordinated(group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:
     cluster = group.cluster or NOT_KNOWN
     known = {group.coordinator} if group.coordinator is not None else coordinators.get(cluster, frozenset())
-    yield from (f"{cluster}/{broker}" for broker in sorted(known)) if known else (f"{cluster}/{NOT_KNOWN}",)
+    return _at(cluster, known)
+
+
+def _at(cluster: str, brokers: Collection[int]) -> Iterator[str]:
+    yield from (f"{cluster}/{broker}" for broker in sorted(brokers)) if brokers else (f"{cluster}/{NOT_KNOWN}",)
+
+
+def cells_anywhere(fleet: Fleet, reasons: Set[MoveReason], cluster: str, brokers: Collection[int]) -> set[Cell]:
+    """The cells of its budgets that groups take room of whose coordinator nobody knows, for these reasons."""
+    budgets = [each for each in fleet.spec.budgets if each.per is CountedPer.COORDINATOR]
+    counted = [each for each in budgets if not reasons.isdisjoint(each.reasons)]
+    return {_cell(fleet.key, budget.name, place) for budget in counted for place in _at(cluster, brokers)}
 
 
 def _places(budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:

@@ -6,9 +6,21 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
+from slackwater.api.fleet_budgets import Budget
 from slackwater.api.fleet_times import UnderWay
-from slackwater.core.fleet.claim import Cell
-from slackwater.core.fleet.claims import FREEZES, GATES, HALTS, WINDOWS, Fleet, gate_of, sick_place, stop_of
+from slackwater.core.fleet.claim import Cell, Limit
+from slackwater.core.fleet.claims import (
+    FREEZES,
+    GATES,
+    HALTS,
+    NO_LIMIT,
+    SHUT,
+    WINDOWS,
+    Fleet,
+    gate_of,
+    sick_place,
+    stop_of,
+)
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.tally import Tally
 from slackwater.core.fleet.times import Gates
@@ -47,6 +59,22 @@ class Kept:
     def _stopped_by_halts(self) -> frozenset[Cell]:
         stops = self.fleet.spec.halt.under_way is UnderWay.STOP and self.halts.by_failures is not None
         return frozenset({stop_of(self.fleet.key, HALTS)} if stops else ())
+
+    def limit_of(self, cell: Cell) -> Limit:
+        """What it says of one of its cells now."""
+        if not cell.budget:
+            return SHUT if cell in self.shut else NO_LIMIT
+        budget = next((each for each in self.fleet.spec.budgets if each.name == cell.budget), None)
+        if budget is None or not self._is_in_force(budget):
+            return NO_LIMIT
+        spacing_s = budget.spacing_ms / 1000
+        if isinstance(budget.max, int):
+            return Limit(number=budget.max, spacing_s=spacing_s)
+        return Limit(percent=int(budget.max.removesuffix("%")), spacing_s=spacing_s)
+
+    def _is_in_force(self, budget: Budget) -> bool:
+        is_open = self.gates.open_windows
+        return (budget.during is None or budget.during in is_open) and budget.outside not in is_open
 
     def ends_by(self, takes: Collection[Cell]) -> Iterator[float]:
         """The moments before which has to end what begins now, and does not pass them."""

@@ -6,15 +6,15 @@ taken up, limits come first and calls last: a group that failed halts its fleet 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Final
 
-from slackwater.api.fleet_budgets import Budget, MoveReason
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
-from slackwater.core.fleet.claims import HELD, NO_LIMIT, SHUT, Fleet, claim_of, sick_place
+from slackwater.core.fleet.claims import HELD, NO_LIMIT, SHUT, Fleet, cells_anywhere, claim_of, sick_place
+from slackwater.core.fleet.coordinators import Coordinators
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
@@ -37,8 +37,9 @@ class Ledger:
         self._cells: set[Cell] = set()
         """Those whose limit the allocator knows."""
         self._drop_at = DROPS_FROM
-        self._coordinators: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        """By Kafka cluster, how many groups each broker is known to coordinate."""
+        self._coordinators = Coordinators()
+        self._regrouped: set[str] = set()
+        """Kafka clusters in which other brokers are known, and the cells of groups at rest not looked at since."""
         self._besides: Mapping[Cell, Limit] = {HELD: SHUT}
         """Limits of cells that are no fleet's."""
 
@@ -87,7 +88,7 @@ class Ledger:
         group = self._groups.pop(key, None)
         if group is None:
             return ()
-        self._count(group, -1)
+        self._regrouped |= self._coordinators.changed(group, None)
         concerned = self._fleets_of.pop(key, ())
         for fleet in concerned:
             self._kept[fleet].tally.drop(key)
@@ -209,24 +210,12 @@ class Ledger:
         return tuple(g.key for g in having if self._meets(g.key, [changed]))
 
     def _know(self, group: GroupFacts) -> tuple[GroupFacts, ...]:
-        """Returns those whose cells follow from it: nobody knows their coordinator, and another one is known now."""
-        before = self._groups.get(group.key)
-        clusters = {each.cluster for each in (before, group) if each is not None and each.cluster is not None}
-        known = {cluster: frozenset(+self._coordinators[cluster]) for cluster in clusters}
-        if before is not None:
-            self._count(before, -1)
+        """Returns those whose claims follow from it: they ask or move, nobody knows their coordinator, and another
+        broker is known now."""
+        changed = self._coordinators.changed(self._groups.get(group.key), group)
         self._groups[group.key] = group
-        self._count(group, +1)
-        changed = {each for each in clusters if known[each] != frozenset(+self._coordinators[each])}
-        others = (each for each in self._groups.values() if each.key != group.key) if changed else ()
-        return tuple(each for each in others if each.coordinator is None and each.cluster in changed)
-
-    def _count(self, group: GroupFacts, by: int) -> None:
-        if group.cluster is not None and group.coordinator is not None:
-            known = self._coordinators[group.cluster]
-            known[group.coordinator] += by
-            if not known[group.coordinator]:
-                del known[group.coordinator]
+        self._regrouped |= changed
+        return tuple(self._groups[key] for key in self._coordinators.anywhere(changed) if key != group.key)
 
     def _taken_up(self, groups: Iterable[GroupFacts], fleets: Iterable[str], now: float) -> list[Claim]:
         """The claims of these groups, after the limits of all cells that they, or these fleets, concern."""
@@ -258,22 +247,39 @@ class Ledger:
         return {key for place in kept.halts.shut_places - places for key in kept.tally.sick_at(place)}
 
     def _claims(self, groups: Iterable[GroupFacts], now: float) -> list[Claim]:
-        known: Mapping[str, frozenset[int]] = {k: frozenset(+found) for k, found in self._coordinators.items()}
         claims = []
         for group in groups:
             kept = [self._kept[key] for key in self._fleets_of.get(group.key, ())]
-            claim = claim_of(group, [each.fleet for each in kept], known)
+            claim = claim_of(group, [each.fleet for each in kept], self._coordinators.known)
             shut = frozenset(sick_place(each.fleet.key, p) for each in kept for p in each.halts.shut_places)
             takes = tuple(cell for cell in claim.takes if cell not in shut)
             claims.append(replace(claim, takes=takes) if group.is_sick else claim)
-        new = {cell for claim in claims for cell in (*claim.takes, *claim.member_of)} - self._cells
-        if len(self._cells | new) > self._drop_at:
+        self._use({cell for claim in claims for cell in (*claim.takes, *claim.member_of)}, now)
+        return claims
+
+    def _use(self, cells: set[Cell], now: float) -> None:
+        """What of these is new gets its limit, and so do the cells of groups at rest that may be at a new broker."""
+        cells |= self._anywhere(self._regrouped)
+        self._regrouped = set()
+        if len(self._cells | cells) > self._drop_at:
             self._cells &= self.allocator.drop_unused(now)
-            self._drop_at = 2 * len(self._cells | new) + DROPS_FROM
-        new = {cell for claim in claims for cell in (*claim.takes, *claim.member_of)} - self._cells
+            cells |= self._anywhere(self._coordinators.known)
+            self._drop_at = 2 * len(self._cells | cells) + DROPS_FROM
+        new = cells - self._cells
         self._cells |= new
         self.allocator.limited([(cell, self._limit(cell)) for cell in new])
-        return claims
+
+    def _anywhere(self, clusters: Iterable[str]) -> set[Cell]:
+        """The cells of groups whose coordinator nobody knows, whether they ask or rest."""
+        known = self._coordinators.known
+        found = [(kept, cluster) for cluster in clusters for kept in self._kept.values()]
+        return {
+            cell
+            for kept, cluster in found
+            for cell in cells_anywhere(
+                kept.fleet, kept.tally.reasons_anywhere(cluster), cluster, known.get(cluster, ())
+            )
+        }
 
     def _limit_all(self, fleets: Collection[str]) -> None:
         """What budgets say may have changed, or whether they are in force."""
@@ -285,16 +291,4 @@ class Ledger:
         if cell in self._besides:
             return self._besides[cell]
         kept = self._kept.get(cell.fleet)
-        if not cell.budget or kept is None:
-            return SHUT if kept is not None and cell in kept.shut else NO_LIMIT
-        budget = next((each for each in kept.fleet.spec.budgets if each.name == cell.budget), None)
-        if budget is None or not _is_in_force(kept.gates, budget):
-            return NO_LIMIT
-        spacing_s = budget.spacing_ms / 1000
-        if isinstance(budget.max, int):
-            return Limit(number=budget.max, spacing_s=spacing_s)
-        return Limit(percent=int(budget.max.removesuffix("%")), spacing_s=spacing_s)
-
-
-def _is_in_force(gates: Gates, budget: Budget) -> bool:
-    return (budget.during is None or budget.during in gates.open_windows) and budget.outside not in gates.open_windows
+        return NO_LIMIT if kept is None else kept.limit_of(cell)

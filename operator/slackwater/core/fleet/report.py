@@ -54,6 +54,7 @@ def status_of(
         "opens": changes if closed and not opening.is_open else None,
         "closes": changes if opening.is_open else None,
         "next": changes,
+        "pausedSince": _paused_since(before, now) if kept.fleet.spec.pause else None,
         "overriddenUntil": None if overridden is None else timestamp(int(overridden)),
         "halted": None if halted is None else _halted(kept),
         "resumedAt": timestamp(kept.halts.resumed_at) if kept.halts.resumed_at > 0 else None,
@@ -61,6 +62,14 @@ def status_of(
         "conditions": merged(before.get("conditions") or (), verdicts(kept, ledger, waiting), now, generation),
     }
     return {name: part for name, part in parts.items() if part not in (None, [], {})}
+
+
+def _paused_since(before: Mapping[str, Any], now: float) -> str:
+    """A fleet that a window or a freeze has closed already stays closed: so its condition cannot say since when it is
+    paused, but in the status of an operator that wrote nothing else."""
+    known = {each["type"]: each for each in before.get("conditions") or ()}.get(FleetConditionType.OPEN.value, {})
+    by_condition = known.get("lastTransitionTime") if known.get("reason") == FleetReason.PAUSED.value else None
+    return str(before.get("pausedSince") or by_condition or timestamp(int(now)))
 
 
 def counts(kept: Kept, ledger: Ledger) -> dict[str, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Final
 
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.facts import GroupFacts
 
@@ -31,6 +32,8 @@ class Tally:
         self._standings: Counter[Standing] = Counter()
         self._failed: dict[str, GroupFacts] = {}
         self._places: dict[str, Sickness] = {}
+        self._anywhere: Counter[tuple[str, MoveReason]] = Counter()
+        """By Kafka cluster and reason, its groups whose coordinator nobody knows."""
         self._pod_s: float | None = None
         """How long a pod of its groups takes, half of them at most; None: to be asked."""
 
@@ -103,8 +106,14 @@ class Tally:
         """The disturbed ones of one coordinator, by name. Asks every group."""
         return tuple(sorted(g.key for g in self._groups.values() if g.place == place and g.is_sick))
 
+    def reasons_anywhere(self, cluster: str) -> frozenset[MoveReason]:
+        """For what those ask, or asked last, whose coordinator nobody knows."""
+        return frozenset(reason for (place, reason), number in self._anywhere.items() if number and place == cluster)
+
     def _count(self, group: GroupFacts, by: int) -> None:
         self._standings[group.standing] += by
+        if group.cluster is not None and group.coordinator is None:
+            self._anywhere[group.cluster, group.reason] += by
         sickness = self._places.setdefault(group.place, Sickness())
         sickness.groups += by
         sickness.disturbed += by * group.is_sick
