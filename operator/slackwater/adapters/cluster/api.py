@@ -7,13 +7,11 @@ that a newer API server sends.
 from __future__ import annotations
 
 import asyncio
-import os
 import ssl
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlencode
 
@@ -21,7 +19,7 @@ import aiohttp
 from kubernetes.aio import client, config
 
 from slackwater.adapters.cluster.answers import LARGEST_OBJECT, LONGEST_LIST, READ_AT_ONCE, Answers, Reading
-from slackwater.adapters.cluster.credentials import is_from_a_pod
+from slackwater.adapters.cluster.credentials import is_from_a_pod, kubeconfig_files
 from slackwater.adapters.cluster.errors import (
     AnswerTooLarge,
     ClusterRefused,
@@ -90,9 +88,7 @@ class KubernetesApi:
             if is_from_a_pod(context):
                 config.load_incluster_config(client_configuration=configuration)
             else:
-                # The package looks at KUBECONFIG once for all, and takes an empty one for a file.
-                files = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
-                await config.load_kube_config(files, context=context, client_configuration=configuration)
+                await config.load_kube_config(kubeconfig_files(), context=context, client_configuration=configuration)
         except config.ConfigException as error:
             what = str(error).replace(". ", ", ").rstrip(".")
             raise ClusterRefused(
