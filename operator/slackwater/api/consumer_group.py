@@ -18,7 +18,7 @@ from slackwater.api.pod_template import Container, PodTemplate
 from slackwater.api.protocol import Protocol, ProtocolTarget
 from slackwater.api.references import ConnectionRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
-from slackwater.api.text import PRINTABLE, Text
+from slackwater.api.text import PrintableText, Text
 from slackwater.api.timeouts import Timeouts
 from slackwater.api.volume_claims import RetentionPolicy, VolumeClaimTemplate
 
@@ -44,7 +44,7 @@ class DeletionPolicy(StrEnum):
     DELETE_GROUP = "DeleteGroup"
 
 
-GroupId = Annotated[str, Text(PRINTABLE, "write the Kafka group's id: 1 to 249 printable characters", max_length=249)]
+GroupId = Annotated[str, PrintableText(sentence="write the Kafka group's id: 1 to 249 printable characters")]
 TopicName = Annotated[
     str, Text(r"[a-zA-Z0-9._-]+", "write a topic's name: 1 to 249 letters, digits, ., _ and -", max_length=249)
 ]

@@ -12,7 +12,7 @@ from slackwater.api.distinct import Distinct
 from slackwater.api.durations import PositiveDurationMs, cel_between
 from slackwater.api.model import ApiModel, rule
 from slackwater.api.references import CaSecretRef, SecretRef
-from slackwater.api.text import PRINTABLE, Text
+from slackwater.api.text import PrintableText, Text
 
 USERNAME_KEY: Final = "username"
 PASSWORD_KEY: Final = "password"
@@ -34,7 +34,7 @@ BootstrapServers = Annotated[
 ]
 GroupIdPrefix = Annotated[
     str,
-    Text(PRINTABLE, "write how the group ids begin: 1 to 249 printable characters", max_length=249),
+    PrintableText(sentence="write how the group ids begin: 1 to 249 printable characters"),
 ]
 _LONGEST_REST_MS: Final = 86_400_000
 """What was seen of a group is kept until the next look."""

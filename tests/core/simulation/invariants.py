@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.decision.acts import Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.rollout.candidates import known_down, out_of_the_group
@@ -35,7 +36,7 @@ class Invariants:
     retries: bool = False
     """People said that what has failed is to be tried again."""
     without_room_since: float | None = None
-    """A handover began then, for whose pod there has been no room for `surgeTimeout`."""
+    """A handover began then, for whose pod there has been no room for `surgeTimeout`, or which is to go on in place."""
     watched_since: float = 0.0
     """Since when the operator has looked at the group, without a gap."""
     most_away: int = 1
@@ -67,7 +68,9 @@ class Invariants:
         deleted, whatever the cause, only when it does not serve.
         """
         act, handover = decided.act, decided.memory.handover
-        self.without_room_since = handover.started_at if handover is not None and handover.cold else None
+        in_place = world.group.spec.rollout.strategy is RolloutStrategy.IN_PLACE
+        goes_on_without = handover is not None and (handover.cold or in_place)
+        self.without_room_since = handover.started_at if handover is not None and goes_on_without else None
         self.forced = world.memory.is_forced or decided.memory.is_forced  # obeyed in this very pass
         self.retries = decided.memory.retried_at is not None
         self.goes_back = world.memory.phase.goes_back
@@ -188,7 +191,7 @@ class Invariants:
         return all(stand) and (not_seen or self.outside.was_lost or ordinal in self.were_down)
 
     def _has_kept_those_without_room_waiting(self, ordinal: int) -> bool:
-        """It has been down for `rejoinTimeout` in a handover for which there is no room, and that goes on without."""
+        """It has been down for `rejoinTimeout` in a handover that goes on without room, or in place."""
         if self.without_room_since is None:
             return False
         since = max(self.without_room_since, self.served_at.get(ordinal, 0.0))

@@ -61,7 +61,8 @@ def _version(pod: Json) -> str:
 
 
 def halted(stage: Stage) -> str:
-    return str(condition(stage.cluster.get("consumerfleet", FLEET) or {}, "Halted").get("status"))
+    """Why it is; many groups that start at once on a machine halt it as well, for a moment."""
+    return str(condition(stage.cluster.get("consumerfleet", FLEET) or {}, "Halted").get("reason"))
 
 
 def wait_failed(stage: Stage, name: str) -> None:
@@ -73,7 +74,7 @@ def wait_failed(stage: Stage, name: str) -> None:
 
 def test_two_groups_get_it_and_the_right_one_reaches_them_first(stage: Stage) -> None:
     stage.cluster.apply(*(group(stage, name, BAD) for name in NAMES))
-    wait_for("the halt", lambda: halted(stage) == "True", 300.0, stage.operator.log_tail)
+    wait_for("the halt", lambda: halted(stage) == "TooManyFailed", 300.0, stage.operator.log_tail)
     for name in came(stage, BAD):  # the second one fails as well, or is not made
         wait_failed(stage, name)
     stage.wait_passes(LOOKS_AT_REST)
@@ -83,7 +84,7 @@ def test_two_groups_get_it_and_the_right_one_reaches_them_first(stage: Stage) ->
     stage.cluster.apply(*(group(stage, name, RIGHT) for name in NAMES))
     for name in NAMES:
         stage.cluster.wait_complete(name, 600.0)
-    assert halted(stage) == "False"
+    assert halted(stage) == "NotHalted"
     assert set(came(stage, BAD)) == broken, "another group got it after all"
     order = sorted(NAMES, key=lambda name: came(stage, RIGHT)[name])
     assert set(order[: len(broken)]) == broken

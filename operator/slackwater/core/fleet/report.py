@@ -145,7 +145,8 @@ def _is_halted(kept: Kept) -> Verdict:
         return Verdict(kind, TRUE, FleetReason.TOO_MANY_FAILED, message)
     if halts.by_disturbance:
         sick = {place: kept.tally.sick_at(place) for place in halts.by_disturbance}
-        where = "; ".join(f"coordinator {place}: {listing(names)}" for place, names in sick.items())
+        now = {place: listing(names) or "all of them are well again by now" for place, names in sick.items()}
+        where = "; ".join(f"coordinator {place}: {said}" for place, said in now.items())
         message = f"too many groups are not calm, not whole or not seen, so that no other begins there: {where}"
         return Verdict(kind, TRUE, FleetReason.TOO_MANY_DISTURBED, message)
     return Verdict(kind, FALSE, FleetReason.NOT_HALTED, "")
