@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from itertools import islice
@@ -11,7 +12,7 @@ from typing import Any
 import kopf
 import pytest
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.kept import CutSpec
 from slackwater.ports import Kind
@@ -66,6 +67,25 @@ async def test_changes_reach_the_store_and_the_queue() -> None:
     await stage.tell(CONSUMER_GROUP, "DELETED", group_object(3))
     assert stage.store.get(CONSUMER_GROUP, KEY) is None
     assert stage.listed == 0
+
+
+async def test_of_many_fleets_at_once_one_is_taken_in_at_a_time() -> None:
+    """A schedule that somebody means so costs a twentieth of a second: all else has its turn between two of them."""
+    stage, turns = Stage(), list[int]()
+    told: Any = stage.store.put
+
+    def put(kind: Kind, obj: Mapping[str, Any]) -> Any:
+        turns.append(turn)
+        return told(kind, obj)
+
+    stage.store.put = put  # type: ignore[method-assign]
+    named = [{"namespace": "evil", "name": f"fleet-{n}", "uid": f"uid-{n}", "resourceVersion": "1"} for n in range(9)]
+    events = [asyncio.create_task(stage.tell(CONSUMER_FLEET, "ADDED", {"metadata": each})) for each in named]
+    turn = 0
+    while not all(event.done() for event in events):
+        turn += 1
+        await asyncio.sleep(0)
+    assert len(turns) == len(set(turns)) == len(named)
 
 
 async def test_kopf_keeps_no_more_of_an_object_than_we() -> None:

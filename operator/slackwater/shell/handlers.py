@@ -6,6 +6,7 @@ Only `on.event` handlers: with these kopf writes nothing to the objects, keeps n
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ import kopf
 from slackwater.adapters.cluster.credentials import is_from_a_pod
 from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.lists import LISTED_AT_ONCE
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN, POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.ports import Kind
 from slackwater.shell.lean_watch import lean_session
@@ -33,6 +34,9 @@ API_AGAIN_S: Final = (1.0, 1.0, 2.0, *[3.0] * 40)
 when they are used up, what is more than a lost connection ends kopf, and with it the process."""
 
 
+_COSTLY: Final = (CONSUMER_FLEET, FLEET_CAMPAIGN)
+"""Of these, one is taken in between two turns of all else: a schedule that somebody means so costs a twentieth of a
+second, and one `kubectl apply` brings many."""
 REFUSED_AGAIN_S: Final = 10.0
 """Pauses after those, where one of some namespaces may not be watched."""
 
@@ -87,9 +91,18 @@ def _register(
     on_seen: Callable[[Mapping[str, Any]], None] | None,
 ) -> None:
     group, _, version = kind.api_version.rpartition("/")
+    turns = asyncio.Lock() if kind in _COSTLY else None
 
     @kopf.on.event(group, version, kind.plural, registry=registry, id=kind.plural)
     async def changed(event: kopf.RawEvent, **_: Any) -> None:
+        if turns is None:
+            take_in(event)
+            return
+        async with turns:
+            take_in(event)
+            await asyncio.sleep(0)
+
+    def take_in(event: kopf.RawEvent) -> None:
         obj = lean(kind, {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]})
         cast(dict[str, Any], event["object"]).update(obj)  # kopf has it for some seconds more
         whose = owner(kind, obj)

@@ -182,23 +182,23 @@ def test_who_is_no_broker_is_not_quoted(story: Story, attacked: Servers) -> None
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "says"),
     [
-        ["list"],
-        *(["status", name] for name in (CROWDED, PAUSED)),
-        ["why", CROWDED],
-        ["why", PAUSED],
-        ["members", CROWDED],
+        (["list"], PAUSED),
+        *((["status", name], name) for name in (CROWDED, PAUSED)),
+        (["why", CROWDED], CROWDED),
+        (["why", PAUSED], PAUSED),
+        (["members", CROWDED], "runs in no pod of this group"),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_no_name_steers_the_terminal_of_who_looks(story: Story, attacked: Servers, line: list[str]) -> None:
+def test_no_name_steers_the_terminal_of_who_looks(story: Story, attacked: Servers, line: list[str], says: str) -> None:
     """Members have names that do, and so has a pause's reason."""
     stage, evil = story.hostile.stage, story.hostile.evil
     evil.annotate(PAUSED, "pause", "\x1b]52;c;ZXZpbA==\x07[link=https://evil.example]calm[/link]\u202e")
     done = by_command(stage, *line, namespace=evil.namespace)
     assert done.returncode == 0, done.stderr
-    assert line[-1] in (done.stdout if len(line) > 1 else "list")
+    assert says in done.stdout
     assert _STEERS.findall(done.stdout + done.stderr) == []
 
 
