@@ -16,6 +16,8 @@ from slackwater.core.fleet.reservation import RESERVES_AFTER_S, STUCK_AFTER_S
 CALL_S: Final = 120.0
 CELLS: Final = tuple(Cell("slackwater/platform", "coordinators", str(n)) for n in range(4))
 SHUT: Final = Cell("slackwater/platform", "windows")
+STEP_S: Final = 60.0
+"""Longer than any spacing."""
 
 
 class Scan:
@@ -127,7 +129,8 @@ class Scan:
 
 
 def histories(seed: int) -> None:
-    """Random groups, limits and times; after each change both have called the same groups."""
+    """Random groups, limits and times; after each change both have called the same groups. In the end each that asks is
+    called."""
     draw = random.Random(seed)
     allocator, scan = Allocator(CALL_S), Scan()
     limits = {cell: _limit(draw) for cell in CELLS} | {SHUT: Limit(number=99)}
@@ -154,6 +157,31 @@ def histories(seed: int) -> None:
             used = limit.of(size) - scan.room(cell, now)
             if not limit.spacing_s:
                 assert allocator.use(cell)[:2] == (limit.of(size), used), (seed, now, cell)
+    assert drained(allocator, dict(scan.claims), now) == [], seed
+
+
+def drained(allocator: Allocator, claims: dict[str, Claim], now: float) -> list[str]:
+    """Nothing is shut, nobody else asks, and whoever is called has its turn and ends it. Returns who is left."""
+    allocator.limited([(SHUT, Limit(number=99))])
+    waiting = [group for group, claim in claims.items() if claim.standing is Standing.ASKS]
+    for _ in range(4 * len(claims)):
+        now += STEP_S
+        moved = [_moves_on(claim, allocator, now) for claim in claims.values()]
+        allocator.changed(moved, now)
+        claims = {claim.group: claim for claim in moved}
+        waiting = [group for group, claim in claims.items() if claim.standing is Standing.ASKS]
+        if not waiting:
+            break
+    return waiting
+
+
+def _moves_on(claim: Claim, allocator: Allocator, now: float) -> Claim:
+    if claim.standing is Standing.ASKS and allocator.is_called(claim.group):
+        return replace(claim, standing=Standing.HAS)
+    ended = claim.standing is Standing.MENDS or claim.standing is Standing.HAS
+    if ended or (claim.standing is Standing.SETTLES and claim.counts_until <= now):
+        return Claim(claim.group, claim.member_of)
+    return claim
 
 
 def _limit(draw: random.Random) -> Limit:
@@ -185,6 +213,16 @@ def _claim(draw: random.Random, known: Claim | None, group: str, now: float) -> 
 @pytest.mark.parametrize("seed", range(300))
 def test_it_calls_whom_a_scan_of_all_would_call(seed: int) -> None:
     histories(seed)
+
+
+def test_whoever_is_never_called_is_found_where_a_scan_calls_nobody_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both forget whoever has let a call lapse."""
+    for module in ("tests.core.fleet.test_allocation", "slackwater.core.fleet.calls"):
+        monkeypatch.setattr(f"{module}.FIRST_WAY_BACK_S", 1e12)
+        monkeypatch.setattr(f"{module}.LONGEST_WAY_BACK_S", 1e12)
+    with pytest.raises(AssertionError, match="team/"):
+        for seed in range(20):
+            histories(seed)
 
 
 @pytest.mark.slow

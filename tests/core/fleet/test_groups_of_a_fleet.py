@@ -220,6 +220,24 @@ def test_a_bad_version_reaches_no_more_groups_than_move_at_a_time_and_the_right_
     groups.until_all(COMPLETE, image="v2")
 
 
+def test_those_with_a_bad_version_go_first_when_all_get_the_right_one_during_the_halt() -> None:
+    """Whoever has asked for longer, and was spared the bad version, waits until each of them is mended."""
+    groups = running(Groups(twenty(), {"budgets": BUDGETS, "halt": {"failures": 0}}))
+    apply(groups, "never-consumes")
+    groups.until("halted", lambda: groups.is_halted)
+    groups.for_seconds(200)
+    broken = [each for each in groups if each.memory.phase is FAILED]
+    others = [each for each in groups if each not in broken]
+    assert broken
+    assert not any(each.given for each in others)
+    began = {each.name: len(each.given) for each in groups}
+    apply(groups, "v2")
+    groups.until_all(COMPLETE, image="v2")
+    assert not groups.is_halted
+    first = {each.name: each.given[began[each.name]] for each in groups}
+    assert max(first[each.name] for each in broken) < min(first[each.name] for each in others)
+
+
 def test_the_right_version_goes_through_the_halt_after_its_canary_too() -> None:
     """The canary's hold takes the turn away, and the rollout asks again: as the fix that it is."""
     canary = [{"replicas": 2, "hold": "200s"}]
