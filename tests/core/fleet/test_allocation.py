@@ -161,7 +161,7 @@ def histories(seed: int) -> None:
 
 
 def drained(allocator: Allocator, claims: dict[str, Claim], now: float) -> list[str]:
-    """Nothing is shut, nobody else asks, and whoever is called has its turn and ends it. Returns who is never called."""
+    """Nothing is shut, nobody else asks, and whoever is called has its turn and ends it. Returns who is left."""
     allocator.limited([(SHUT, Limit(number=99))])
     waiting = [group for group, claim in claims.items() if claim.standing is Standing.ASKS]
     for _ in range(4 * len(claims)):

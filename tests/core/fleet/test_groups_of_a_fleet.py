@@ -221,7 +221,7 @@ def test_a_bad_version_reaches_no_more_groups_than_move_at_a_time_and_the_right_
 
 
 def test_those_with_a_bad_version_go_first_when_all_get_the_right_one_during_the_halt() -> None:
-    """One that asked first, and has the bad version yet to come, waits until each of them is mended."""
+    """Whoever has asked for longer, and was spared the bad version, waits until each of them is mended."""
     groups = running(Groups(twenty(), {"budgets": BUDGETS, "halt": {"failures": 0}}))
     apply(groups, "never-consumes")
     groups.until("halted", lambda: groups.is_halted)
@@ -236,7 +236,6 @@ def test_those_with_a_bad_version_go_first_when_all_get_the_right_one_during_the
     assert not groups.is_halted
     first = {each.name: each.given[began[each.name]] for each in groups}
     assert max(first[each.name] for each in broken) < min(first[each.name] for each in others)
-    assert sum(each.invariants.restarts for each in groups) == len(broken) + sum(each.outside.replicas for each in groups)
 
 
 def test_the_right_version_goes_through_the_halt_after_its_canary_too() -> None:
