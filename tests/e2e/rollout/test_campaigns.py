@@ -18,7 +18,7 @@ import pytest
 from tests.cli.command import Done, ran
 from tests.e2e.stage.cluster import Json, condition
 from tests.e2e.stage.groups import with_env
-from tests.e2e.stage.progress import incarnations, pods_of
+from tests.e2e.stage.progress import incarnations, most_at_once, pods_of
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 from tests.e2e.upgrades.upgrade_ways import RDKAFKA
@@ -137,15 +137,6 @@ def spans(stage: Stage, since: float) -> dict[str, tuple[float, float]]:
 
 def _is_ready(pod: Json) -> bool:
     return condition(pod, "Ready").get("status") == "True" and "deletionTimestamp" not in pod["metadata"]
-
-
-def most_at_once(found: dict[str, tuple[float, float]]) -> int:
-    changes = sorted([(begun, 1) for begun, _ in found.values()] + [(ended, -1) for _, ended in found.values()])
-    away, most = 0, 0
-    for _, change in changes:
-        away += change
-        most = max(most, away)
-    return most
 
 
 def test_all_go_to_kip_848_in_waves_though_the_operator_is_killed_in_each(stage: Stage) -> None:

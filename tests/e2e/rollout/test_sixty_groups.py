@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.e2e.kubernetes.own_brokers import three_brokers
 from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import with_env
-from tests.e2e.stage.progress import incarnations, is_ready, pods_of
+from tests.e2e.stage.progress import incarnations, is_ready, most_at_once, pods_of
 from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import Stage, staged
 from tests.e2e.stage.waiting import wait_for
@@ -104,15 +104,6 @@ def spans(records: list[Record], since: float) -> dict[str, tuple[float, float]]
         ready = [r.seen_at for r in of_it if not r.deleted and is_ready(r.obj)]
         found[name] = (min(leaving), next(at for at in ready if at > max(leaving)))
     return found
-
-
-def most_at_once(found: Mapping[str, tuple[float, float]]) -> int:
-    changes = sorted([(begun, 1) for begun, _ in found.values()] + [(ended, -1) for _, ended in found.values()])
-    away, most = 0, 0
-    for _, change in changes:
-        away += change
-        most = max(most, away)
-    return most
 
 
 @pytest.mark.parametrize("run", range(RUNS))

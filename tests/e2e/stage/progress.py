@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,3 +69,13 @@ def _partitions_by_generation(records: Iterable[Record], group: str, since: floa
             found.setdefault(record.obj["metadata"]["generation"], (record.seen_at, update.get("partition", 0)))
     before = [partition for seen_at, partition in found.values() if seen_at < since]
     return [*before[-1:], *(partition for seen_at, partition in found.values() if seen_at >= since)]
+
+
+def most_at_once(spans: Mapping[str, tuple[float, float]]) -> int:
+    """How many of these, each from a moment to a moment, overlap at most."""
+    changes = sorted([(begun, 1) for begun, _ in spans.values()] + [(ended, -1) for _, ended in spans.values()])
+    away, most = 0, 0
+    for _, change in changes:
+        away += change
+        most = max(most, away)
+    return most
