@@ -11,6 +11,8 @@ from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import (
     CONSUMER_FLEET,
     CONSUMER_GROUP,
+    CONTROLLER_REVISION,
+    EVENT,
     FLEET_CAMPAIGN,
     KAFKA_CONNECTION,
     POD,
@@ -69,6 +71,29 @@ def test_little_is_kept_of_what_is_large(kind: Kind, spec: dict[str, Any]) -> No
     assert kept["metadata"].items() >= NAMED.items()
     if kind in (POD, STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET):
         assert group_of(kept) == "payments"
+
+
+SMALL: Final[list[tuple[Kind, dict[str, Any]]]] = [
+    (CONSUMER_GROUP, group_object()["spec"]),
+    (CONSUMER_FLEET, consumer_fleet()["spec"]),
+    (FLEET_CAMPAIGN, campaign_object(1)["spec"]),
+    (KAFKA_CONNECTION, connection_object()["spec"]),
+    (POD, {"containers": [{"name": "c"}]}),
+    (STATEFUL_SET, {"replicas": 2, "template": {"metadata": {}, "spec": {"containers": [{"name": "c"}]}}}),
+    (STATEFUL_SET, {"replicas": 2, "template": {"spec": {"containers": [{"name": "c", "env": LONG[:9_000]}]}}}),
+    (SERVICE, {"ports": [{"port": 1}]}),
+    (POD_DISRUPTION_BUDGET, {"maxUnavailable": 1}),
+    (EVENT, {}),
+    (CONTROLLER_REVISION, {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "spec"), [*SPECS, *SMALL], ids=lambda each: getattr(each, "name", ""))
+def test_what_is_kept_is_kept_again(kind: Kind, spec: dict[str, Any]) -> None:
+    """kopf gets it of a list, and gives it to a handler as the object of an event: with a Packed in it, and no Lean."""
+    kept = lean(kind, {"kind": kind.name, "metadata": NAMED, "spec": spec})
+    assert lean(kind, {**kept}) == kept
+    assert {**lean(kind, {**kept})} == {**kept}
 
 
 def test_a_pod_is_read_as_before() -> None:

@@ -25,7 +25,7 @@ from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
 from slackwater.api.compact import compact
 from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, PackedJson, cut_selecting, cut_to_size, packed
-from slackwater.api.packed import pods_packed
+from slackwater.api.packed import Packed, pods_packed
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -149,8 +149,11 @@ def _is_many(value: object) -> bool:
 def _spec(kind: Kind, spec: Json) -> Json:
     if kind is not STATEFUL_SET:
         return {} if isinstance(packed(spec, {}), PackedJson) else spec
+    template = spec.get("template") or {}
+    if isinstance(template, PackedJson) or isinstance(template.get("spec"), Packed):
+        return spec  # it was read before: of a list kopf gets what is kept, and gives it to a handler as an event
     if not _is_large(spec):
-        template = packed(spec.get("template", {}), {})
+        template = packed(template, {})
         return {**spec, "template": template} if isinstance(template, PackedJson) else pods_packed(spec)
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}
 
