@@ -132,6 +132,7 @@ def orphan_pods(player: Player, _: object) -> None:
 
 
 def delete_set(player: Player, _: object) -> None:
+    _strike_all(player)  # they may be gone by the time that the answer is here
     player.writer.delete("statefulsets", player.name)
     _strike_all(player)
 
