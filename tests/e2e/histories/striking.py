@@ -10,6 +10,7 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewPartitions
 from kafka.admin import KafkaAdminClient, MemberToRemove
 from kafka.errors import KafkaError
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 NOWHERE: Final = "127.0.0.1:1"
 BROKER: Final = "kafka-1"
-_REQUEST_S: Final = 60.0
+_REQUEST_S: Final = 20.0
+_GROWN_WITHIN_S: Final = 180.0
 _GONE_WITHIN_S: Final = 300.0
 _COUNTER: Final = count(1)
 _OPERATOR: Final = Lock()
@@ -104,7 +106,18 @@ def grow_topic(player: Player, more: int) -> None:
     player.own_partitions += more
     topic = player.place.own_topic
     admin = AdminClient({"bootstrap.servers": player.stage.kafka.bootstrap_servers, "log_level": 0})
-    admin.create_partitions([NewPartitions(topic, player.own_partitions)])[topic].result(_REQUEST_S)
+
+    def has_grown() -> bool:
+        """Asked as often as somebody would who gets no answer: the broker may stand still just now."""
+        with suppress(KafkaException):
+            wanted = [NewPartitions(topic, player.own_partitions)]
+            admin.create_partitions(wanted, request_timeout=_REQUEST_S)[topic].result()
+        with suppress(KafkaException):
+            found = admin.list_topics(topic, timeout=_REQUEST_S).topics[topic]
+            return len(found.partitions) == player.own_partitions
+        return False
+
+    wait_for(f"{topic} to have {player.own_partitions} partitions", has_grown, _GROWN_WITHIN_S)
 
 
 def kill_operator(player: Player, _: object) -> None:
