@@ -12,6 +12,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.presence import serves
+from slackwater.core.members.work import owned_by
 from slackwater.core.rollout.canary import room_before_the_next_step
 from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.pods import Pod
@@ -74,11 +75,17 @@ def is_left_open(world: World, workload: Workload) -> bool:
 
 def _how_many(world: World, workload: Workload) -> int:
     most = most_away(world, workload)
-    if most == 1 or not any(serves(world, pod) for pod in _with_it(world, workload)):
+    if most == 1 or not any(_has_proven_it(world, pod) for pod in _with_it(world, workload)):
         return 1
     pods = (world.pod(ordinal) for ordinal in range(world.replicas))
     away = sum(pod is None or not serves(world, pod) for pod in pods)
     return min(most - away, room_before_the_next_step(world, workload))
+
+
+def _has_proven_it(world: World, pod: Pod) -> bool:
+    """The gates have asked it whether it works. One that owns nothing, as where there are more pods than partitions,
+    could not show it."""
+    return serves(world, pod) and bool(owned_by(world, pod))
 
 
 def a_pod_has_it(world: World, workload: Workload) -> bool:
