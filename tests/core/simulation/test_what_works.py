@@ -157,6 +157,18 @@ def test_with_more_pods_than_partitions_a_batch_waits_for_one_that_owns_some(
     assert most_not_served == 1
 
 
+def test_pods_that_own_nothing_go_together_and_the_first_that_does_goes_alone() -> None:
+    """A hundred pods on ten partitions do not go one by one."""
+    run = Run(Outside(replicas=100, partitions=10, maxUnavailable=45))
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(5)
+    run.do("v2", lambda outside: outside.apply("v2"))
+    run.for_seconds(3)
+    run.until(RolloutPhase.COMPLETE, within_s=1_000)
+    batches = [line for line in run.operator.log if "let the next pod take up the new version" in line]
+    assert len(batches) <= 8
+
+
 @pytest.mark.parametrize(
     ("every_s", "stable_for", "most"),
     [(8, "0s", 2), (20, "3s", 3), (20, "10s", 2)],

@@ -29,7 +29,6 @@ from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_bac
 from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.observation import OLDEST_OBSERVATION_S, GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
-from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 
 Down = frozenset[int]
@@ -257,7 +256,7 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
     step, outdated = step_of(world.memory), {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
         overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
-        restarted = step is None or pod.ordinal in step.ordinals or overtaken or not _watched_since(world, step)
+        restarted = step is None or pod.ordinal in step.ordinals or overtaken or not world.history.has_seen(step)
         if pod.ordinal in outdated and lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:
@@ -266,13 +265,6 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
         if hold := stall.hold if stall is not None else find_standing(world, pod):
             return hold
     return None
-
-
-def _watched_since(world: World, step: Step) -> bool:
-    """Whether the group was in sight when the step began: after a restart of the operator it may be any pod that does
-    not work, as where there is no step."""
-    watched_since = world.history.watched_since
-    return watched_since is not None and watched_since <= step.started_at
 
 
 def _was_overtaken(world: World, pod: Pod) -> bool:
