@@ -21,9 +21,8 @@ from slackwater.core.pace import (
     pace_after,
     still_refused,
 )
-from slackwater.core.rollout.gates import OLDEST_OBSERVATION_S
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
-from slackwater.core.world.observation import GroupState, KafkaView, Unobserved
+from slackwater.core.world.observation import OLDEST_OBSERVATION_S, GroupState, KafkaView, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World

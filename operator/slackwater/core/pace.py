@@ -11,8 +11,7 @@ from slackwater.core.decision.reasons import Hold
 from slackwater.core.fleet.turn import is_awaited
 from slackwater.core.members.presence import serves
 from slackwater.core.members.scaled_away import wait_s
-from slackwater.core.rollout.gates import OLDEST_OBSERVATION_S
-from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.observation import OLDEST_OBSERVATION_S, GroupObservation
 from slackwater.core.world.world import World
 
 AT_ONCE: Final = 0.0

@@ -269,9 +269,10 @@ def test_who_is_back_and_does_not_work(given: World, stall: tuple[Reason, float]
     assert (None if found is None else (found.hold.reason, found.since)) == stall
 
 
-def waits(unread_s: float, **changes: Any) -> World:
-    """Pod 1 is up for long; records of its partitions have waited for so many seconds."""
-    looks = (look(900), look(unread_s, end=105), look(0, end=105))
+def waits(unread_s: float, *, come_again: bool = True, **changes: Any) -> World:
+    """Pod 1 is up for long; records of its partitions have waited for so many seconds, and others have come since."""
+    end = 110 if come_again else 105
+    looks = (look(900), look(unread_s, end=105), look(unread_s / 2, end=end), look(0, end=end))
     return world(**({"kafka": looks[-1], "history": folded(*looks)} | changes))
 
 
@@ -337,6 +338,7 @@ STALLED: list[tuple[str, World, bool]] = [
     ("it works", world(), False),
     ("for less than rejoinTimeout", waits(300), False),
     ("for longer", waits(300.1), True),
+    ("for longer, and came once, as what an aborted transaction leaves", waits(300.1, come_again=False), False),
     ("it has its time, although its version was given up", waits(5, memory=BACKWARDS), False),
     ("it works, and its version was given up", world(memory=BACKWARDS), False),
     ("it is not Ready", waits(301, pods=(pod(0), pod(1, ready=False), pod(2))), False),
@@ -464,3 +466,12 @@ def test_where_nobody_consumes(given: World, so: bool) -> None:
         assert said["Degraded"][0] == "True"
     else:
         assert said["Ready"][1] in {"AsWanted", "MemberMissing", "KafkaUnreachable"}
+
+
+def test_of_a_pod_that_has_run_for_long_no_record_is_waited_for_after_a_rebalance() -> None:
+    """The last one came a minute before, and not "shortly before the pod did"."""
+    fewer = {"members": (member(0), member(1, "b", assignment=frozenset({min(owned_by(1))})), member(2))}
+    looks = (look(3_700), look(3_690, 105, 105), look(70, 110, 110), look(2, 110, 110, **fewer))
+    long_here = (pod(0, NEW), pod(1, NEW), pod(2))
+    world_ = returned(*looks, pods=long_here, group=group(rollout={"stableFor": "0s"}))
+    assert find_stall(world_, world_.pods[1]) is None

@@ -165,7 +165,8 @@ def stalled(for_s: float) -> World:
     quiet = observation(who, at=NOW - 900)
     arrived = {p: PartitionOffsets(100, 110 if p == tp(4) else 100) for p in quiet.partitions}
     looks = [quiet, observation(who, at=NOW - for_s - 1), observation(who, at=NOW - for_s, offsets=arrived)]
-    looks.append(observation(who, offsets=arrived))
+    more = {p: replace(offsets, end=111) if p == tp(4) else offsets for p, offsets in arrived.items()}
+    looks += [observation(who, at=NOW - for_s / 2, offsets=more), observation(who, offsets=more)]
     memory = RolloutMemory(step=replace(STEP, started_at=NOW - 1001))
     return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
 
@@ -200,6 +201,24 @@ def halted(for_s: float) -> World:
     looks = [*before, seen(for_s, 105, 100, 105), seen(10, 106, 100, 106), seen(0, 107, 100, 107)]
     memory = RolloutMemory(step=replace(STEP, started_at=NOW - 1005))
     history = replace(folded(*looks), waited_s=dict.fromkeys((first, other), (1.0, 1.0, 1.0)))
+    return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=history, memory=memory)
+
+
+def hung(for_s: float, *, others_get_on: bool = True, waits: tuple[float, ...] = (1.0, 1.0, 1.0)) -> World:
+    """Pod 2 took over 1000 s ago, got on, and has committed nothing for so long. Records come to all."""
+    mine = owned_by(2)
+
+    def seen(ago_s: float, committed: int, end: int, **changes: Any) -> GroupObservation:
+        usual: dict[str, Any] = {"members": (*members(0, 1), member(2, "b"))}
+        found = observation(at=NOW - ago_s, **(usual | changes))
+        theirs = end if others_get_on else committed
+        offsets = {p: PartitionOffsets(committed if p in mine else theirs, end) for p in found.partitions}
+        return replace(found, offsets=offsets)
+
+    before = [seen(1010, 100, 100, members=members(0, 1, 2)), seen(990, 105, 105), seen(for_s + 5, 110, 110)]
+    looks = [*before, seen(for_s, 111, 111), seen(for_s - 1, 111, 112), seen(10, 111, 113), seen(0, 111, 114)]
+    memory = RolloutMemory(step=replace(STEP, started_at=NOW - 1005))
+    history = replace(folded(*looks), waited_s=dict.fromkeys(mine, waits))
     return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=history, memory=memory)
 
 
@@ -276,6 +295,7 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("in it, and stalled for a moment", stalled(for_s=5), True),
         ("in it, and a partition stands for too long", halted(for_s=301), False),
         ("in it, and a partition stands for a moment", halted(for_s=5), True),
+        ("in it, and has hung since it got on", hung(for_s=303), False),
     ],
     "may_be_in_the_group": [
         ("not known", UNKNOWN_WHETHER_IN, True),
@@ -367,6 +387,19 @@ FOUND: dict[str, list[tuple[str, World, str]]] = {
         ("for a moment", halted(for_s=5), ""),
         ("works", with_new(fresh_pod(2, 400)), ""),
         ("not Ready", changed(halted(for_s=301), pods=(pod(0), pod(1), fresh_pod(2, 1000, ready=False))), ""),
+    ],
+    "hung": [
+        (
+            "it got on, and others do",
+            hung(for_s=303),
+            "has committed nothing for more than 5 min since, with records in orders-4, orders-5",
+        ),
+        ("for a moment", hung(for_s=290), ""),
+        ("others do not get on either", hung(for_s=303, others_get_on=False), ""),
+        ("it often takes as long", hung(for_s=303, waits=(1.0, 1.0, 250.0)), ""),
+        ("how long it takes is not known", hung(for_s=303, waits=(1.0,)), ""),
+        ("works", with_new(fresh_pod(2, 400)), ""),
+        ("not Ready", changed(hung(for_s=303), pods=(pod(0), pod(1), fresh_pod(2, 1000, ready=False))), ""),
     ],
     "crowded": [
         (

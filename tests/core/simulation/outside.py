@@ -49,6 +49,7 @@ class Outside:
         self,
         *,
         replicas: int = 3,
+        partitions: int = 6,
         version: str = "v1",
         static: bool = True,
         kip848: bool = False,
@@ -58,7 +59,7 @@ class Outside:
         **rollout: Any,
     ) -> None:
         self.now = START
-        self.broker = Broker(partitions=6, session_s=SESSION_S)
+        self.broker = Broker(partitions=partitions, session_s=SESSION_S)
         self.facts = BROKER
         """What the brokers say of themselves."""
         uids = Numbers(1)

@@ -83,8 +83,8 @@ class Told:
 def at_rest(
     replicas: int, at_once: int | str, crashes: Crashes | None = None, kind: type[Run] = Run, **rollout: Any
 ) -> Run:
-    """A group that runs v1."""
-    run = kind(Outside(replicas=replicas, maxUnavailable=at_once, **rollout))
+    """A group that runs v1, and in which each pod has something to read."""
+    run = kind(Outside(replicas=replicas, maxUnavailable=at_once, partitions=max(6, replicas), **rollout))
     run.until(COMPLETE)
     run.for_seconds(5)
     run.crashes = crashes or run.crashes

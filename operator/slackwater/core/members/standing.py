@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
@@ -34,7 +35,8 @@ def find_standing(world: World, pod: Pod) -> Hold | None:
     through its version's fault fails that (`find_halted`); and any other keeps no rollout.
     """
     timeout_s, is_first = world.group.spec.rollout.rejoin_timeout_s, world.once(_first_of_its_version) is pod
-    waiting = [partition for partition in _unproven(world, pod) if _stood_s(world, pod, partition) <= timeout_s]
+    unproven = sorted({*_unproven(world, pod), *_came_meanwhile(world, pod)})
+    waiting = [partition for partition in unproven if _stood_s(world, pod, partition) <= timeout_s]
     if not waiting:
         return None
     what = "the first of its version, has yet to commit" if is_first else "has yet to commit"
@@ -47,17 +49,27 @@ def find_stood_before(world: World, down: frozenset[int]) -> Hold | None:
     """Why a pod may be one that does not consume, although it has had its partitions for a moment only.
 
     It was known not to consume when the group gave it others, and has not got on since. It has `rejoinTimeout` again,
-    as after every rebalance; until then no pod that works goes before it.
+    as after every rebalance; until then no pod that works goes before it. Where such a one is the next to go, or may
+    be, none of those that work is.
     """
+    stood = [pod for pod in world.once(stood_before) if pod.ordinal not in down]
+    next_to_go = {world.way.following} if world.way is not None else {pod.ordinal for pod in world.outdated}
+    if not stood or any(pod.ordinal in next_to_go for pod in stood):
+        return None
+    stall = find_stall(world, stood[0])
+    return None if stall is None else stall.hold
+
+
+def stood_before(world: World) -> tuple[Pod, ...]:
+    """The pods that were known not to consume when the group gave them other partitions, and have not got on since."""
+    return tuple(pod for pod in world.wanted_pods if serves(world, pod) and _stood_before(world, pod))
+
+
+def _stood_before(world: World, pod: Pod) -> bool:
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    for pod in world.wanted_pods:
-        if pod.ordinal in down or not serves(world, pod):
-            continue
-        seen = [world.history.members.get(member.instance_id or member.member_id) for member in world.members_of(pod)]
-        stood = any(sighting is not None and sighting.stood_s > timeout_s for sighting in seen)
-        if stood and (stall := find_stall(world, pod)) is not None:
-            return stall.hold
-    return None
+    seen = [world.history.members.get(member.instance_id or member.member_id) for member in world.members_of(pod)]
+    stood = any(sighting is not None and sighting.stood_s > timeout_s for sighting in seen)
+    return stood and find_stall(world, pod) is not None
 
 
 def find_halted(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
@@ -83,6 +95,36 @@ def find_halted(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
     return tuple(sorted(halted)) if halted and not _others_stand(world, pod) else ()
 
 
+def find_hung(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
+    """Where records come and wait for longer than `rejoinTimeout`, and than a commit there may take, since a pod that
+    got on commits nothing anywhere. Pods of the other version get on meanwhile, and are the control group; of an
+    outdated pod, any other ones."""
+    timeout_s, history = world.group.spec.rollout.rejoin_timeout_s, world.history
+    if not serves(world, pod) or history.watched_since is None or world.now - history.watched_since <= timeout_s:
+        return ()
+    moved_at = world.once(_moved_at)
+    last = moved_at.get(pod.ordinal, 0.0)
+    if last < owner_since(world, pod) or world.now - last <= timeout_s or not _others_get_on(world, pod, moved_at):
+        return ()
+    waiting = [each for each in owned_by(world, pod) if each in history.unread_since and _records_come(world, each)]
+    is_long = all(_stood_s(world, pod, each) > max(timeout_s, _longest_s(world, each)) for each in waiting)
+    return tuple(sorted(waiting)) if is_long else ()
+
+
+def _moved_at(world: World) -> dict[int, float]:
+    """By ordinal: a moment after which one of the pod's partitions got on."""
+    moved_after = world.history.commit_moved_after
+    owned = ((pod.ordinal, owned_by(world, pod)) for pod in world.wanted_pods)
+    return {ordinal: max((moved_after.get(each, 0.0) for each in parts), default=0.0) for ordinal, parts in owned}
+
+
+def _others_get_on(world: World, pod: Pod, moved_at: Mapping[int, float]) -> bool:
+    outdated = {each.ordinal for each in world.outdated}
+    others = outdated if pod.ordinal not in outdated else {each.ordinal for each in world.wanted_pods}
+    lately = world.now - world.group.spec.rollout.rejoin_timeout_s / 2
+    return any(moved_at.get(ordinal, 0.0) >= lately for ordinal in others - {pod.ordinal})
+
+
 def is_halted(world: World, pod: Pod) -> bool:
     """In the group, and its version is to blame for a partition of its that stands."""
     return serves(world, pod) and bool(find_halted(world, pod))
@@ -106,6 +148,16 @@ def _unproven(world: World, pod: Pod) -> list[TopicPartition]:
         if moved_after.get(partition, 0.0) < proven_at
         and (str(partition) in halted or _got_on_before(world, partition, since))
     ]
+
+
+def _came_meanwhile(world: World, pod: Pod) -> list[TopicPartition]:
+    """Where records came while its restart took it away, so that it has something to read, however seldom they come."""
+    if world.seen is None or not world.seen.commits:
+        return []
+    step, since, moved_after = world.memory.step, owner_since(world, pod), world.history.commit_moved_after
+    went_at = step.started_at if step is not None and pod.ordinal in step.ordinals else pod.created_at
+    unread = ((each, world.history.unread_since.get(each, 0.0)) for each in owned_by(world, pod))
+    return [each for each, first in unread if went_at <= first < since and moved_after.get(each, 0.0) < since]
 
 
 def _stands_since_it_came(world: World, pod: Pod, partition: TopicPartition, step: Step) -> bool:

@@ -12,12 +12,12 @@ from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.members.shortfall import shortfall
-from slackwater.core.members.standing import find_halted
+from slackwater.core.members.standing import find_halted, find_hung
 from slackwater.core.members.subscriptions import forgotten_topics
 from slackwater.core.members.surplus import has_too_many, members_for_good, what_to_correct
 from slackwater.core.members.work import find_stall, find_unread, partitions_in_words
 from slackwater.core.rollout.excuses import CRASH_LOOP, EXCUSES, is_yet_to_be_tried, works
-from slackwater.core.world.observation import GroupObservation, TopicPartition
+from slackwater.core.world.observation import OLDEST_OBSERVATION_S, TopicPartition
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -45,7 +45,7 @@ class Failure:
 
 def find_failure(world: World) -> Failure | None:
     """The highest pod of the newest version that is stuck, or not back after `rejoinTimeout`."""
-    if world.workload is None or not world.settled or world.seen is None:
+    if world.workload is None or not world.settled or not _is_in_sight(world):
         return None  # without Kafka no consumer gets Ready, and none is to blame
     step = world.memory.step
     in_hand = step.ordinals if step is not None else ()
@@ -56,7 +56,12 @@ def find_failure(world: World) -> Failure | None:
         # One that is to be tried again is replaced for what it failed by: that is known, and no news.
         if failure is not None and not (pod is not None and world.memory.retries(pod)):
             return _with_whose_id(world, failure)
-    return _topic_forgotten(world, world.seen)
+    return _topic_forgotten(world)
+
+
+def _is_in_sight(world: World) -> bool:
+    """By a look that is old nobody knows who is back by now, as where the operator's process did not run meanwhile."""
+    return world.seen is not None and world.now - world.seen.observed_at <= OLDEST_OBSERVATION_S
 
 
 def _with_whose_id(world: World, failure: Failure) -> Failure:
@@ -68,13 +73,14 @@ def _with_whose_id(world: World, failure: Failure) -> Failure:
     return replace(failure, message=message)
 
 
-def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
+def _topic_forgotten(world: World) -> Failure | None:
     """Every pod has the version and works, nothing has changed for `rejoinTimeout`, and nobody reads a topic.
 
     After `stableFor` a member is taken out, so that the group rebalances: not sooner than that may have helped.
     Partitions that a topic was given lately have no owner until the clients look; others of it do.
     """
-    if world.outdated or not kafka.calm or not all(works(world, pod) for pod in world.wanted_pods):
+    kafka = world.seen
+    if kafka is None or world.outdated or not kafka.calm or not all(works(world, pod) for pod in world.wanted_pods):
         return None
     unowned, forgotten = find_unread(kafka), forgotten_topics(world, kafka)
     rollout, begun_s = world.group.spec.rollout, world.now - (world.memory.started_at or 0.0)
@@ -126,6 +132,16 @@ def halted(world: World, pod: Pod) -> Failure | None:
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal, partitions)
 
 
+def hung(world: World, pod: Pod) -> Failure | None:
+    """It got on, and has stopped, while pods of the version before get on."""
+    partitions = find_hung(world, pod)
+    if not partitions:
+        return None
+    where, for_s = partitions_in_words(partitions), seconds(world.group.spec.rollout.rejoin_timeout_s)
+    message = f"pod {pod.name} got on, and has committed nothing for more than {for_s} since, with records in {where}"
+    return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
+
+
 def crowded(world: World, pod: Pod) -> Failure | None:
     """It has a consumer more than its version says: no gate lets the next pod go, as long as it has."""
     if not has_too_many(world, pod):
@@ -161,6 +177,7 @@ FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (
     stuck,
     stalled,
     halted,
+    hung,
     crowded,
     not_back_in_time,
 )

@@ -27,7 +27,7 @@ from slackwater.core.members.surplus import consumers_more, pods_beside, shares_
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
 from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_back, the_pod_before_is_back
 from slackwater.core.world.in_hand import step_of
-from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
+from slackwater.core.world.observation import OLDEST_OBSERVATION_S, GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -35,7 +35,6 @@ Down = frozenset[int]
 """Ordinals of pods that are known not to consume."""
 Gate = Callable[[World, GroupObservation, Down], Hold | None]
 
-OLDEST_OBSERVATION_S: Final = 10.0
 SOON_S: Final = 1.0
 LATER_S: Final = 5.0
 
@@ -257,7 +256,7 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
     step, outdated = step_of(world.memory), {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
         overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
-        restarted = step is None or pod.ordinal in step.ordinals or overtaken  # None: it may be any
+        restarted = step is None or pod.ordinal in step.ordinals or overtaken or not world.history.has_seen(step)
         if pod.ordinal in outdated and lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:

@@ -20,6 +20,7 @@ from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.members.presence import serves
+from slackwater.core.members.standing import stood_before
 from slackwater.core.rollout.canary import canary_hold, is_held_at_canary
 from slackwater.core.rollout.candidates import (
     has_retry,
@@ -55,9 +56,10 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
     down, out = known_down(world, workload), out_of_the_group(world, workload)
     kept = _kept_by_its_controller(world, workload, candidates)
     unready = down | unready_at_work(world, workload) | kept
-    by_hand = unready | incomplete(world, candidates)
+    stood = {pod.ordinal for pod in world.once(stood_before)}
+    by_hand = unready | incomplete(world, candidates) | {pod.ordinal for pod in candidates if pod.ordinal in stood}
     waiting = frozenset(pod.ordinal for pod in candidates if is_kept_out(world, pod))
-    chosen = _chosen(candidates, workload, (out - waiting, out, down, by_hand))
+    chosen = _chosen(candidates, workload, (out - waiting, out, down, by_hand & stood, by_hand))
     is_out = chosen is not None and chosen.ordinal in out
     goes_at_once = is_out and world.memory.phase.goes_back
     if not goes_at_once and (hold := _restart_in_hand(world, workload, unready)):

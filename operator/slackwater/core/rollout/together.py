@@ -12,6 +12,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.presence import serves
+from slackwater.core.members.work import owned_by, owner_since
 from slackwater.core.rollout.canary import room_before_the_next_step
 from slackwater.core.world.in_hand import step_of
 from slackwater.core.world.pods import Pod
@@ -25,7 +26,11 @@ AT_ONCE_S: Final = 30.0
 
 def let_go_together(world: World, workload: Workload, candidates: tuple[Pod, ...]) -> tuple[Pod, ...]:
     """Of the pods to be replaced, highest ordinal first, those that go next: one at least."""
-    return candidates[: max(1, _how_many(world, workload))]
+    room = _room(world, workload)
+    proven = world.memory.phase.goes_back or any(_has_proven_it(world, workload, pod) for pod in world.wanted_pods)
+    if not proven:
+        room = min(room, _idle(world, candidates))
+    return candidates[: max(1, room)]
 
 
 def most_away(world: World, workload: Workload) -> int:
@@ -72,13 +77,31 @@ def is_left_open(world: World, workload: Workload) -> bool:
     return step is not None and bool(step.also) and bool(let_go_and_left(world, workload))
 
 
-def _how_many(world: World, workload: Workload) -> int:
+def _room(world: World, workload: Workload) -> int:
+    """How many more may be away. One goes alone until a pod that has the version serves."""
     most = most_away(world, workload)
     if most == 1 or not any(serves(world, pod) for pod in _with_it(world, workload)):
         return 1
     pods = (world.pod(ordinal) for ordinal in range(world.replicas))
     away = sum(pod is None or not serves(world, pod) for pod in pods)
     return min(most - away, room_before_the_next_step(world, workload))
+
+
+def _has_proven_it(world: World, workload: Workload, pod: Pod) -> bool:
+    """It has the version and gets on; or is of the last step, and the gates have asked it. One that owns nothing, as
+    where there are more pods than partitions, could not show it."""
+    if pod.revision != workload.update_revision or not serves(world, pod):
+        return False
+    owned, since, step = owned_by(world, pod), owner_since(world, pod), step_of(world.memory)
+    gets_on = any(world.history.commit_moved_after.get(partition, 0.0) >= since for partition in owned)
+    return gets_on or (bool(owned) and step is not None and pod.ordinal in step.ordinals)
+
+
+def _idle(world: World, candidates: tuple[Pod, ...]) -> int:
+    """How many of the next own nothing, and are owed nothing when they are back with the same id."""
+    owners = (pod for pod in candidates if owned_by(world, pod) or not world.made_with(pod).is_static)
+    first = next(owners, None)
+    return len(candidates) if first is None else candidates.index(first)
 
 
 def a_pod_has_it(world: World, workload: Workload) -> bool:

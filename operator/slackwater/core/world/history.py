@@ -15,6 +15,7 @@ from slackwater.core.world.moves import moved_after
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.sighting import MemberSighting
+from slackwater.core.world.step import Step
 
 LONG_BEFORE_S: Final = 10.0
 """By more than clocks differ: one that came just before a process started, as it seems, may be that process's."""
@@ -77,6 +78,11 @@ class GroupHistory:
         if sighting is None or sighting.member_id != member.member_id or pod.runs_since is None:
             return False
         return sighting.came_by < pod.runs_since - LONG_BEFORE_S
+
+    def has_seen(self, step: Step) -> bool:
+        """Whether the group was in sight when the step began: after a restart of the operator it may be any pod that
+        does not work, as where there is no step."""
+        return self.watched_since is not None and self.watched_since <= step.started_at
 
     @property
     def unchanged_from_the_first(self) -> bool:

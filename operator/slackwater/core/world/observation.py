@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from ipaddress import ip_address
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -64,6 +64,10 @@ class TopicPartition(NamedTuple):
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         as_text = core_schema.plain_serializer_function_ser_schema(str, return_schema=core_schema.str_schema())
         return core_schema.no_info_plain_validator_function(cls.parse, serialization=as_text)
+
+
+OLDEST_OBSERVATION_S: Final = 10.0
+"""By one that is older nothing is judged: who is in the group by now, is not known."""
 
 
 @dataclass(frozen=True, slots=True)
