@@ -103,6 +103,13 @@ SECTION: Final = Section(
             (Query(in_the_last_hour("slackwater_rollout_steps_total", CHOSEN, "result"), GROUP + " {{result}}"),),
         ),
         Panel(
+            "Rollout",
+            "The phase of the rollout: Failed and RolledBack last until somebody applies another version or retries.",
+            (Query(gauge("slackwater_rollout_phase", CHOSEN, "phase"), GROUP + " {{phase}}"),),
+            kind=Kind.STATE_TIMELINE,
+            words={1: ("is", Colour.IDLE)},
+        ),
+        Panel(
             "Handovers fenced in the last hour",
             "Warm handovers in which the replaced process came back and fenced its replacement, or may have.",
             (Query(in_the_last_hour("slackwater_handovers_fenced_total", CHOSEN), GROUP),),
