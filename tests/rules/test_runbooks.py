@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -52,6 +53,12 @@ def test_the_site_has_that_page_at_that_address() -> None:
     assert site["use_directory_urls"] is False
     latest = versions["extra"]["version"]["default"]
     assert f"{chart['home']}/{latest}/{RUNBOOKS.stem}.html" == RUNBOOKS_URL
+
+
+def test_the_chart_can_leave_out_each_alert_and_no_other() -> None:
+    schema = json.loads((ALERTS.parents[1] / "values.schema.json").read_text(encoding="utf-8"))
+    disabled = schema["properties"]["prometheusRule"]["properties"]["disabled"]
+    assert disabled["items"]["enum"] == list(BY_NAME)
 
 
 @pytest.mark.parametrize("name", BY_NAME)
