@@ -128,14 +128,14 @@ def test_a_failure_is_not_shown_of_a_rollout_that_is_complete() -> None:
     """As an earlier operator left it in the status."""
     world = WORLDS["at-rest"]
     world = world.remembering(replace(world.memory, message="pod payments-2 crashed"))
-    assert rollout_in_words(world, plan(world)) == f"Complete, version {world.memory.target_hash}"
+    assert rollout_in_words(world, plan(world)) == "Complete, consumer:1"
 
 
 def test_of_one_pod_it_is_told_as_of_one() -> None:
     world = builders.world(builders.group(replicas=1))
     world = world.remembering(replace(world.memory, phase=RolloutPhase.PROGRESSING))
     told = rollout_in_words(world, Decision(world.memory))
-    assert told.endswith(f"1 of 1 pod has version {world.memory.target_hash}")
+    assert told.endswith("1 of 1 pod has the new version (consumer:1)")
 
 
 def test_of_a_group_that_nobody_has_looked_at_nothing_is_made_up() -> None:
