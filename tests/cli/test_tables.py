@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -73,13 +74,24 @@ def test_it_looks_as_it_is_held(picture: str) -> None:
     held(f"{picture}.txt", drawn(PICTURES[picture]()))
 
 
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_list_gives_the_reason_that_why_gives(name: str) -> None:
+    """Where `why` says that it waits, and the operator has taken the group up."""
+    said = " ".join(paragraph(WORLDS[name], plan(WORLDS[name])).split())
+    waits = re.search(r"It waits, (\w+):", said)
+    (row,) = (row for row in groups_document(FLEET) if row["name"] == name)
+    if waits and row["phase"]:
+        assert row["reason"] == waits[1]
+
+
 def test_the_documents_say_what_the_tables_say() -> None:
     crashing, world = WORLDS["crashing"], WORLDS["at-rest"]
     members = members_document(crashing, seen(crashing))["members"]
     assert [each["pod"] for each in members] == [None, "payments-0", "payments-1", "payments-2"]
     of_one = [row["lag"] for row in lag_document(world, world.kafka)["partitions"] if row["pod"] == "payments-0"]
     assert members_document(world, seen(world))["members"][0]["lag"] == sum(of_one) == 40
-    assert {row["name"]: row["reason"] for row in groups_document(FLEET)}["crashing"] == "ForeignMembers"
+    (listed,) = (row for row in groups_document(FLEET) if row["name"] == "crashing")
+    assert (listed["reason"], listed["degraded"]) == ("PodNotReady", "ForeignMembers")
 
 
 def test_an_offset_that_is_not_known_is_not_made_up() -> None:
