@@ -1,4 +1,4 @@
-"""The chosen groups, each in full: what is it doing, what holds it up, and what did that cost?"""
+"""The chosen groups, each in full: what is it doing, what does it wait for, and what did that cost?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SECTION: Final = Section(
             words={number: (state.value, _COLOURS.get(state, Colour.MOVING)) for number, state in _NUMBERED},
         ),
         Panel(
-            "What holds it up",
+            "What it waits for",
             "The reason for which work waits, while it does; docs/reasons.md says what to do about each.",
             (Query(gauge("slackwater_gate_held", CHOSEN, "reason"), GROUP + " {{reason}}"),),
             kind=Kind.STATE_TIMELINE,
@@ -115,7 +115,7 @@ SECTION: Final = Section(
             (Query(in_the_last_hour("slackwater_handovers_fenced_total", CHOSEN), GROUP),),
         ),
         Panel(
-            "Holds by reason",
+            "Waits by reason",
             "How often work began to wait for that reason since the operator, or the group, began.",
             (Query(_HOLDS, GROUP + " {{reason}}"),),
         ),
