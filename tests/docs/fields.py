@@ -18,8 +18,8 @@ _RULES: Final = "x-kubernetes-validations"
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _HEAD: Final = f"""# Fields
 
-Every field of the resource types, `{GROUP}/{VERSION}`, generated from the models that the resource types
-themselves are generated from. `kubectl explain cg.spec.rollout` says the same in a terminal.
+Every field of the custom resources, `{GROUP}/{VERSION}`, generated from the same models as the CRDs.
+`kubectl explain cg.spec.rollout` says the same in a terminal.
 
 A duration is a text in whole h, m, s and ms, such as `45s`, `5m`, `1h30m` or `500ms`. A field whose default is "—" may
 be left out: it is then empty, or as its meaning says. What is refused is refused by the API server, when it is applied.
