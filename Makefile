@@ -242,6 +242,7 @@ docs-pages: setup ## Write the documentation's pages and pictures that come from
 	$(BIN)/python -m tests.docs.errors
 	$(BIN)/python -m tests.docs.gate_table
 	$(BIN)/python -m tests.docs.commands
+	$(BIN)/python -m tests.docs.argocd
 
 sbom: ## The operator's bill of materials (CycloneDX, with hashes) in build/sbom.json
 	@test -x build/sbom/bin/cyclonedx-py || { $(PYTHON) -m venv build/sbom && build/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0; }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dashboard import campaigns, fleet, group, operators, totals, turns
+from dashboard import campaigns, deploys, fleet, group, operators, totals, turns
 from dashboard.grafana import as_json, dashboard
 
 FILE: Final = Path(__file__).parents[1] / "charts" / "slackwater" / "dashboards" / "slackwater.json"
@@ -14,7 +14,7 @@ SECTIONS: Final = (fleet.SECTION, turns.SECTION, campaigns.SECTION, totals.SECTI
 
 
 def made() -> str:
-    return as_json(dashboard(SECTIONS))
+    return as_json(dashboard(SECTIONS, deploys.ANNOTATIONS))
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ _NUMBERS: Final = (
         f"sum(clamp_min({_EXPECTED} - {_MEMBERS}, 0))",
         bad_from=1,
     ),
-    _number("Waiting", "Groups that have work which something holds up.", f"count({_HELD})"),
+    _number("Waiting", "Groups whose work is blocked.", f"count({_HELD})"),
     _number(
         "Upgrades in hand",
         "Groups on their way from one rebalance protocol to another.",
@@ -67,7 +67,7 @@ SECTION: Final = Section(
         ),
         Panel(
             "Work that waits, by reason",
-            "How many groups have work that waits, by the reason which holds it now.",
+            "How many groups have work that waits, by the reason for which it waits now.",
             (Query(f"sum by (reason) ({_HELD})", "{{reason}}"),),
             stacked=True,
         ),

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from string import ascii_uppercase
 from typing import Any, Final
 
-from dashboard.panels import Colour, Kind, Panel, Query, Section
+from dashboard.panels import Annotation, Colour, Kind, Panel, Query, Section
 
 Json = dict[str, Any]
 
 SCHEMA_VERSION: Final = 39
 """Of Grafana 10.4; later ones bring it up to date when they load it."""
 COLUMNS: Final = 24
+ANNOTATION_STEP_S: Final = 60
+"""Grafana asks once in so many seconds; a rollout that is over sooner may be missed."""
 
 _DATA_SOURCE: Final = {"type": "prometheus", "uid": "${datasource}"}
 _ALL: Final = {"selected": True, "text": ["All"], "value": ["$__all"]}
@@ -34,7 +36,7 @@ _OPTIONS: Final[dict[Kind, Json]] = {
 }
 
 
-def dashboard(sections: Iterable[Section]) -> Json:
+def dashboard(sections: Iterable[Section], notes: Iterable[Annotation] = ()) -> Json:
     return {
         "uid": "slackwater",
         "title": "Slackwater",
@@ -47,7 +49,7 @@ def dashboard(sections: Iterable[Section]) -> Json:
         "time": {"from": "now-6h", "to": "now"},
         "refresh": "1m",
         "templating": {"list": _variables()},
-        "annotations": {"list": []},
+        "annotations": {"list": [_annotation(each) for each in notes]},
         "links": [],
         "panels": list(_laid_out(sections)),
     }
@@ -94,6 +96,23 @@ def _values_of(label: str, series: str) -> Json:
         "options": [],
         "regex": "",
         "hide": 0,
+    }
+
+
+def _annotation(of: Annotation) -> Json:
+    """Grafana marks each stretch of time in which the query has a value, on every graph."""
+    return {
+        "name": of.name,
+        "datasource": _DATA_SOURCE,
+        "enable": True,
+        "hide": False,
+        "iconColor": of.colour.value,
+        "expr": of.expr,
+        "step": f"{ANNOTATION_STEP_S}s",
+        "titleFormat": of.title,
+        "textFormat": of.text,
+        "tagKeys": "namespace,group",
+        "useValueForTime": False,
     }
 
 

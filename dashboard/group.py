@@ -1,4 +1,4 @@
-"""The chosen groups, each in full: what is it doing, what holds it up, and what did that cost?"""
+"""The chosen groups, each in full: what is it doing, what does it wait for, and what did that cost?"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SECTION: Final = Section(
             words={number: (state.value, _COLOURS.get(state, Colour.MOVING)) for number, state in _NUMBERED},
         ),
         Panel(
-            "What holds it up",
+            "What it waits for",
             "The reason for which work waits, while it does; docs/reasons.md says what to do about each.",
             (Query(gauge("slackwater_gate_held", CHOSEN, "reason"), GROUP + " {{reason}}"),),
             kind=Kind.STATE_TIMELINE,
@@ -103,12 +103,19 @@ SECTION: Final = Section(
             (Query(in_the_last_hour("slackwater_rollout_steps_total", CHOSEN, "result"), GROUP + " {{result}}"),),
         ),
         Panel(
+            "Rollout",
+            "The phase of the rollout: Failed and RolledBack last until somebody applies another version or retries.",
+            (Query(gauge("slackwater_rollout_phase", CHOSEN, "phase"), GROUP + " {{phase}}"),),
+            kind=Kind.STATE_TIMELINE,
+            words={1: ("is", Colour.IDLE)},
+        ),
+        Panel(
             "Handovers fenced in the last hour",
             "Warm handovers in which the replaced process came back and fenced its replacement, or may have.",
             (Query(in_the_last_hour("slackwater_handovers_fenced_total", CHOSEN), GROUP),),
         ),
         Panel(
-            "Holds by reason",
+            "Waits by reason",
             "How often work began to wait for that reason since the operator, or the group, began.",
             (Query(_HOLDS, GROUP + " {{reason}}"),),
         ),

@@ -25,6 +25,13 @@ SECTION: Final = Section(
             words={0: ("stands by", Colour.IDLE), 1: ("leads", Colour.GOOD)},
         ),
         Panel(
+            "Versions",
+            "Which version of Slackwater each replica runs.",
+            (Query("max by (namespace, instance, version, python) (slackwater_build_info)"),),
+            kind=Kind.TABLE,
+            columns={"namespace": "Namespace", "instance": "Replica", "version": "Version", "python": "Python"},
+        ),
+        Panel(
             "Passes",
             "How often the operator looks at a group and decides; at rest once a minute for each group.",
             (Query(per_second(_PASSES, "result"), "{{result}}"),),

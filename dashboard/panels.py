@@ -69,6 +69,18 @@ class Section:
     panels: tuple[Panel, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What is marked on all graphs, while its query has a value."""
+
+    name: str
+    expr: str
+    title: str
+    """With labels as `{{label}}`, as the text has them."""
+    text: str
+    colour: Colour
+
+
 FLEET: Final = '{namespace=~"$namespace"}'
 CHOSEN: Final = '{namespace=~"$namespace", group=~"$group"}'
 GROUP: Final = "{{namespace}}/{{group}}"

@@ -17,7 +17,7 @@ SECTION: Final = Section(
         ),
         Panel(
             "All work that waits, by reason",
-            "How many ConsumerGroups of all namespaces have work that waits, by the reason which holds it now.",
+            "How many ConsumerGroups of all namespaces have work that waits, by the reason for which it waits now.",
             (Query("sum by (reason) (slackwater_groups_held)", "{{reason}}"),),
             stacked=True,
         ),

@@ -15,6 +15,9 @@ import yaml
 
 from release.version import CHART
 
+SITE: Final = "https://slackwater.dev/latest"
+"""Where the release's documentation is: links into the repository lead nowhere from a chart that somebody fetched."""
+_DOCS: Final = re.compile(r"\.\./\.\./docs/(?P<page>[\w/-]+)\.md")
 _IMAGE: Final = re.compile(r"^(?P<before> +repository: )slackwater/(?P<name>operator|pipeline)$", re.MULTILINE)
 IMAGES: Final = ("operator", "pipeline")
 
@@ -26,9 +29,16 @@ def published(registry: str, folder: Path) -> None:
     text, replaced = _IMAGE.subn(rf"\g<before>{registry}/\g<name>", values.read_text(encoding="utf-8"))
     if replaced != len(IMAGES):
         raise ValueError(f"values.yaml has {replaced} of the {len(IMAGES)} images")
-    values.write_text(text, encoding="utf-8")
+    values.write_text(on_the_site(text), encoding="utf-8")
+    readme = folder / "README.md"
+    readme.write_text(on_the_site(readme.read_text(encoding="utf-8")), encoding="utf-8")
     chart = folder / CHART.name
     chart.write_text(with_images(chart.read_text(encoding="utf-8"), registry), encoding="utf-8")
+
+
+def on_the_site(text: str) -> str:
+    """With links to the documentation's pages as the site has them."""
+    return _DOCS.sub(rf"{SITE}/\g<page>.html", text)
 
 
 def with_images(text: str, registry: str) -> str:

@@ -28,6 +28,10 @@ AT_ONCE = "write how many pods may be away at once: 1 or more, or 1% to 100%"
 
 
 def _env(variable: str, source: str, prefix: str = "KAFKA_", library: str = "Java") -> Refusal:
+    return _variable(variable, f"the operator sets it from {source}", prefix, library)
+
+
+def _variable(variable: str, whose: str, prefix: str = "KAFKA_", library: str = "Java") -> Refusal:
     return Refusal(
         f"template sets {variable}",
         consumer_group(
@@ -36,7 +40,7 @@ def _env(variable: str, source: str, prefix: str = "KAFKA_", library: str = "Jav
             template=template(env=(f"{prefix}{variable}",)),
         ),
         "spec.template",
-        f"remove {prefix}{variable} from the env of the consumer container: the operator sets it from {source}",
+        f"remove {prefix}{variable} from the env of the consumer container: {whose}",
     )
 
 
@@ -524,7 +528,7 @@ TEMPLATES = (
     _env("GROUP_ID", "spec.groupId"),
     _env("GROUP_INSTANCE_ID", "the ConsumerGroup's name and the pod's ordinal"),
     _env("GROUP_PROTOCOL", "spec.protocol.target"),
-    _env("GROUP_REMOTE_ASSIGNOR", "spec.protocol.target"),
+    _variable("GROUP_REMOTE_ASSIGNOR", "the broker chooses the assignor of a KIP-848 group"),
     _env("HEARTBEAT_INTERVAL_MS", "spec.timeouts.heartbeat"),
     _env("MAX_POLL_INTERVAL_MS", "spec.timeouts.maxPollInterval"),
     _env("MAX_POLL_RECORDS", "spec.timeouts.maxPollRecords"),

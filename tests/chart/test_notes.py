@@ -35,3 +35,9 @@ def test_what_its_token_is_worth_is_said_where_it_may_run_pods_everywhere(
 def test_it_says_which_namespaces_it_looks_after() -> None:
     assert "the consumer groups of all namespaces." in notes()
     assert "the consumer groups of team-a, team-b." in notes(watchNamespaces="{team-a,team-b}")
+
+
+def test_it_says_what_comes_next_and_what_is_off() -> None:
+    assert "`kubectl slackwater doctor` says what is missing." in notes()
+    assert "Nothing scrapes its metrics or raises alerts" in notes(serviceMonitor__enabled="true")
+    assert "Nothing scrapes" not in notes(serviceMonitor__enabled="true", prometheusRule__enabled="true")

@@ -79,7 +79,7 @@ def test_the_view_shows_what_it_waits_for() -> None:
         console.print(render_view(world, decide(world)))
     lines = [" ".join(line.split()) for line in capture.get().splitlines()]
     assert "Rollout being deleted" in lines
-    assert f"Hold KafkaUnreachable: {WAITS}" in lines
+    assert f"Waits KafkaUnreachable: {WAITS}" in lines
     assert "of the rollout" not in "".join(lines[:8])
     assert not [line for line in lines if line.startswith("Operator")]
 

@@ -115,9 +115,9 @@ def test_a_paused_group_is_said_to_be_paused_as_its_phase_is() -> None:
         builders.with_status(replace(each, group=of)) for each in (builders.rolling(), builders.world())
     )
     assert rolling.group.status["phase"] == at_rest.group.status["phase"] == "Paused"
-    words = "payments is Paused, its rollout Progressing, for 2 min: 1 of 3 pods have version "
+    words = "payments is Paused, its rollout Progressing, for 2 min: 1 of 3 pods have the new version (consumer:1)"
     assert said_of(rolling).startswith(words)
-    assert said_of(at_rest).startswith("payments is Paused, its rollout Complete, version ")
+    assert said_of(at_rest).startswith("payments is Paused, its rollout Complete, consumer:1")
 
 
 def test_a_group_that_has_never_begun_is_named_with_its_phase() -> None:
@@ -184,7 +184,7 @@ def test_no_pod_has_a_version_that_no_operator_has_taken_up() -> None:
     asked = replace(told, group=newer.model_copy(update={"status": told.group.status}))
     words = said_of(asked)
     assert "The operator has not taken up generation 4" in words
-    assert "0 of 3 pods have version " in words
+    assert "0 of 3 pods have the new version (consumer:1)" in words
 
 
 def test_several_pods_go_at_a_time_after_the_first() -> None:

@@ -12,10 +12,11 @@ import pytest
 from dashboard import __main__ as source
 from dashboard.grafana import COLUMNS, dashboard
 from dashboard.panels import Colour, Kind, Panel, Query, Section, Unit
+from slackwater.core.world.memory import RolloutPhase
 from tests.rules.files import METRICS
 
 SECTIONS: Final = source.SECTIONS
-MADE: Final = dashboard(SECTIONS)
+MADE: Final = json.loads(source.made())
 PANELS: Final = {f"{section.title}: {panel.title}": panel for section in SECTIONS for panel in section.panels}
 OF_HISTOGRAMS: Final = re.compile(r"_(bucket|sum|count)$")
 
@@ -51,6 +52,22 @@ def test_every_documented_metric_is_on_it() -> None:
     """But for those that only concern who looks for a fault in the operator."""
     used = {OF_HISTOGRAMS.sub("", metric) for metric in re.findall(r"slackwater_\w+", json.dumps(MADE))}
     assert documented() - used == {"slackwater_telemetry_scrapes_total"}
+
+
+@pytest.mark.parametrize("made", MADE["annotations"]["list"], ids=lambda made: made["name"])
+def test_a_deploy_is_marked_by_documented_metrics_of_the_chosen_groups(made: dict[str, Any]) -> None:
+    metrics = re.findall(r"(slackwater_\w+){([^}]*)}", made["expr"])
+    assert metrics
+    assert {name for name, _ in metrics} <= documented()
+    for _, selected in metrics:
+        assert 'namespace=~"$namespace", group=~"$group", phase=~"' in selected
+        assert set(re.findall(r"[\w|]+(?=\"$)", selected)[0].split("|")) <= set(RolloutPhase)
+    assert set(re.findall(r"{{(\w+)}}", made["titleFormat"])) == {"namespace", "group", "phase"}
+
+
+def test_rollouts_and_their_failures_are_marked() -> None:
+    marked = {made["name"]: set(re.findall(r"[A-Z]\w+", made["expr"])) for made in MADE["annotations"]["list"]}
+    assert marked == {"Rollouts": {"Progressing", "RollingBack"}, "Rollouts that failed": {"Failed", "RolledBack"}}
 
 
 def documented() -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -17,11 +18,11 @@ _RULES: Final = "x-kubernetes-validations"
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _HEAD: Final = f"""# Fields
 
-Every field of the resource types, `{GROUP}/{VERSION}`, generated from the models that the resource types
-themselves are generated from. `kubectl explain cg.spec.rollout` says the same in a terminal.
+Every field of the custom resources, `{GROUP}/{VERSION}`, generated from the same models as the CRDs.
+`kubectl explain cg.spec.rollout` says the same in a terminal.
 
 A duration is a text in whole h, m, s and ms, such as `45s`, `5m`, `1h30m` or `500ms`. A field whose default is "—" may
-be left out, and is then as its meaning says. What is refused is refused by the API server, when it is applied.
+be left out: it is then empty, or as its meaning says. What is refused is refused by the API server, when it is applied.
 """
 
 
@@ -44,7 +45,7 @@ def _resource(resource: Resource) -> Iterator[str]:
 def _section(kind: str, path: str, schema: Schema) -> Iterator[str]:
     """An object's own fields in a table, then those of the objects in it."""
     yield f"### {kind}: {path}\n"
-    required = schema.get("required", ())
+    required = {*schema.get("required", ()), *_required_by_rules(schema)}
     fields: dict[str, Schema] = schema["properties"]
     rows = [_row(name, field, name in required) for name, field in fields.items()]
     yield from _table(("Field", "Type", "Default", "Bounds", "Meaning"), rows)
@@ -54,6 +55,13 @@ def _section(kind: str, path: str, schema: Schema) -> Iterator[str]:
     for name, field in fields.items():
         if part := _object_in(field):
             yield from _section(kind, f"{path}.{name}" + ("[]" if "items" in field else ""), part)
+
+
+def _required_by_rules(schema: Schema) -> Iterator[str]:
+    """Lists that must have an entry: a rule asks for it, whose sentence says what to write."""
+    for rule in schema.get(_RULES, ()):
+        if found := re.fullmatch(r"has\(self\.(\w+)\) && size\(self\.\1\) > 0", rule["rule"]):
+            yield found[1]
 
 
 def _row(name: str, field: Schema, required: bool) -> tuple[str, ...]:

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from slackwater.api.crd import RESOURCES, Resource
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.structural import Schema, structural_schema
+from tests.api.manifests import consumer_group
 from tests.docs import fields
 
 
@@ -23,6 +26,14 @@ def test_no_field_is_left_out(resource: Resource) -> None:
     for path, names in objects("spec", spec):
         section = page.partition(f"### {resource.kind}: {path}\n")[2].partition("\n###")[0]
         assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == names
+
+
+def test_a_list_that_must_have_an_entry_is_required() -> None:
+    """Refused by a rule when it is left out, for the sentence's sake: `required` in the schema would say less."""
+    required = re.findall(r"^\| `(\w+)` \| [^|]+ \| \*\*required\*\* \|", fields.made(), re.MULTILINE)
+    assert {"topics", "bootstrapServers"} <= set(required)
+    with pytest.raises(InvalidSpec, match="topics"):
+        parse_consumer_group(consumer_group(topics=None))
 
 
 def test_each_of_them_has_a_meaning() -> None:

@@ -28,7 +28,8 @@ def test_the_demo_takes_all_of_them_away_that_it_brought() -> None:
 
 
 def test_their_number_is_right() -> None:
-    said = [(page.name, number) for page in PAGES for number in re.findall(r"(\w+) resource types", page.read_text())]
+    types = re.compile(r"(\w+) (?:resource types|CRDs)")
+    said = [(page.name, number) for page in PAGES for number in types.findall(page.read_text())]
     counted = [(name, NUMBERS[number]) for name, number in said if number in NUMBERS]
     assert {name for name, _ in counted} >= {"tutorial.md", "README.md", "README.md.gotmpl"}
     assert {number for _, number in counted} == {len(CRDS)}

@@ -15,6 +15,8 @@ from release import chart as charts
 from release import krew, notes
 from release import version as versions
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from tests.docs.test_links import anchors
+from tests.rules.files import RUNBOOKS_URL
 from tests.test_layout import ROOT
 
 CHART = yaml.safe_load((ROOT / "charts" / "slackwater" / "Chart.yaml").read_text(encoding="utf-8"))
@@ -81,6 +83,20 @@ def test_the_published_chart_has_its_images_addresses(tmp_path: Path) -> None:
     assert {key: published[key] for key in CHART if key != "annotations"} == {
         key: CHART[key] for key in CHART if key != "annotations"
     }
+
+
+def test_the_published_charts_links_lead_to_pages_of_the_site(tmp_path: Path) -> None:
+    charts.published(REGISTRY, tmp_path / "chart")
+    for name in ("README.md", "values.yaml"):
+        text = (tmp_path / "chart" / name).read_text(encoding="utf-8")
+        assert "../docs" not in text
+        found = re.findall(rf"{charts.SITE}/([\w/-]+)\.html(?:#([\w-]+))?", text)
+        assert found
+        for page, anchor in found:
+            source = ROOT / "docs" / f"{page}.md"
+            assert source.exists()
+            assert not anchor or anchor in anchors(source)
+    assert RUNBOOKS_URL.startswith(charts.SITE)
 
 
 def test_krew_gets_each_archive_with_its_hash(tmp_path: Path) -> None:

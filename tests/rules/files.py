@@ -11,6 +11,8 @@ ROOT: Final = Path(__file__).parents[2]
 ALERTS: Final = ROOT / "charts" / "slackwater" / "rules" / "alerts.yaml"
 SCENES: Final = Path(__file__).with_name("alerts_test.yaml")
 RUNBOOKS: Final = ROOT / "docs" / "runbooks.md"
+RUNBOOKS_URL: Final = "https://slackwater.dev/latest/runbooks.html"
+"""Where the newest release's site has that page."""
 METRICS: Final = ROOT / "docs" / "metrics.md"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import replace
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from structlog.testing import capture_logs
 
+from slackwater import __version__
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
@@ -192,6 +194,19 @@ def test_a_bug_in_showing_fails_no_pass(monkeypatch: pytest.MonkeyPatch) -> None
     assert shown.value("slackwater_group_members") == 3
 
 
+@pytest.mark.parametrize("phase", RolloutPhase)
+def test_a_group_has_the_phase_of_its_rollout_and_no_other(phase: RolloutPhase) -> None:
+    shown = Shown()
+    shown.see(seen(memory=replace(REST, phase=RolloutPhase.PROGRESSING)))
+    shown.see(seen(5), memory=replace(REST, phase=phase))
+    assert shown.series("slackwater_rollout_phase") == {phase.value: 1}
+
+
+def test_the_operator_says_which_version_it_is() -> None:
+    told = f'slackwater_build_info{{python="{platform.python_version()}",version="{__version__}"}} 1.0'
+    assert told in Metrics().text().decode().splitlines()
+
+
 def test_a_group_has_no_more_series_than_documented() -> None:
     """All that can be there at once is there."""
     shown = Shown()
@@ -202,4 +217,4 @@ def test_a_group_has_no_more_series_than_documented() -> None:
         full = seen(at, memory=memory, advice=replace(ADVICE, ranges=ranges), group=tuned)
         shown.see(full, Hold(reason, ""))
     lines = [line for line in shown.metrics.text().decode().splitlines() if 'group="payments"' in line]
-    assert len(lines) == 41 + 2
+    assert len(lines) == 42 + 2

@@ -1,7 +1,16 @@
 {{/* The name of everything that is installed: the release's, with the chart's where the release does not say it. */}}
 {{- define "slackwater.name" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 63 | trimSuffix "-" }}
-{{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 63 | trimSuffix "-" }}{{ end }}
+{{- $chart := .Values.nameOverride | default .Chart.Name }}
+{{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- else if contains $chart .Release.Name }}{{ .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" .Release.Name $chart | trunc 63 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{/* An image of the values: (list $ .Values.image). */}}
+{{- define "slackwater.image" -}}
+{{- $image := last . }}
+{{- $name := printf "%s:%s" $image.repository ($image.tag | default (first .).Chart.AppVersion) }}
+{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $name }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* The same with a word behind it, in no more than 63 characters: (list $ "metrics"). */}}
@@ -15,6 +24,7 @@
 {{- else }}{{ .Values.serviceAccount.name | required "serviceAccount.create is false: say in serviceAccount.name which one to use" }}{{ end }}
 {{- end }}
 
+{{/* `nameOverride` leaves these alone: `slackwater doctor` finds the operator by them. */}}
 {{- define "slackwater.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -30,6 +40,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* "true" where something is to be mounted at /data. */}}

@@ -1,16 +1,16 @@
-{{/* What the `restricted` pod security standard asks of a pod. */}}
+{{/* Of a pod; by default what the `restricted` pod security standard asks for. `null` takes a field away. */}}
 {{- define "slackwater.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-seccompProfile:
-  type: RuntimeDefault
+{{ toYaml .Values.podSecurityContext }}
 {{- end }}
 
 {{/* The same, of each of its containers; and a file system that nothing is written to. */}}
 {{- define "slackwater.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{ toYaml .Values.securityContext }}
+{{- end }}
+
+{{/* Of a pod that writes to a volume: else a claim's is root's. */}}
+{{- define "slackwater.podSecurityWithVolume" -}}
+{{- $ours := dict }}
+{{- with .Values.podSecurityContext.runAsGroup }}{{ $_ := set $ours "fsGroup" . }}{{ end }}
+{{- toYaml (merge (deepCopy .Values.podSecurityContext) $ours) }}
 {{- end }}

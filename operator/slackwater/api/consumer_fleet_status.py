@@ -46,7 +46,7 @@ class FleetCounts(StatusPart):
     selected: int = 0
     waiting: int = 0
     called: int = 0
-    """They may begin; their own gates hold them still."""
+    """They may begin, but their own gates still block them."""
     moving: int = 0
     settling: int = 0
     """Done, and counted for a while yet."""

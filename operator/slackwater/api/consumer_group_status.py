@@ -39,7 +39,7 @@ class GroupStatus(StatusPart):
 
 
 class RolloutStep(StatusPart):
-    """The restart in hand. Written before the operator touches the pod."""
+    """The restart in progress. Written before the operator touches the pod."""
 
     ordinal: int
     started_at: Timestamp | None = None
@@ -52,7 +52,7 @@ class CanaryStatus(StatusPart):
 
 
 class UpgradeStatus(StatusPart):
-    """The way to another protocol that the group is on. Written before the first act of each step."""
+    """The protocol migration in progress. Written before the first act of each step."""
 
     from_: Annotated[str | None, Field(alias="from")] = None
     """The settings profile that the group had when the upgrade began."""
@@ -63,7 +63,7 @@ class UpgradeStatus(StatusPart):
     path: tuple[str, ...] = ()
     """The profiles still to go through, in this order."""
     step: int | None = None
-    """The step in hand, the first being 1."""
+    """The current step, the first being 1."""
 
 
 class ClaimedStatus(StatusPart):
@@ -128,7 +128,7 @@ class RolloutStatus(StatusPart):
     lag_before: int | None = None
     """The group's lag when the rollout began, in records: maxLag.growth counts from there."""
     upgrade: UpgradeStatus | None = None
-    """None when the group is on its way to no other protocol."""
+    """The protocol migration in progress, if any."""
     claimed: ClaimedStatus | None = None
     inherited: Mapping[str, JsonValue] = Field(default_factory=dict)
     """By the path below spec: what pods have because a ConsumerFleet gave it, {value, fleet}. Only a rollout
@@ -143,15 +143,15 @@ class ProtocolStatus(StatusPart):
     current: str | None = None
     """The protocol that Kafka shows for the group; while nobody is in it, the one that the pods have settings for."""
     from_: Annotated[str | None, Field(alias="from")] = None
-    """Where the upgrade in hand began."""
+    """Where the current upgrade began."""
     to: str | None = None
-    """Where the upgrade in hand ends."""
+    """Where the current upgrade ends."""
     target: str | None = None
     """What the spec asks for."""
     strategy: str | None = None
-    """How the upgrade in hand goes: TwoBounce, OneBounce, DrainCutover or OnlineMigration."""
+    """How the current upgrade goes: TwoBounce, OneBounce, DrainCutover or OnlineMigration."""
     step: str | None = None
-    """The step in hand, such as "1 of 2"."""
+    """The current step, such as "1 of 2"."""
     waiting_for: str | None = None
     """What has to be so before the upgrade goes on, in words."""
 
@@ -199,7 +199,7 @@ class ConsumerGroupStatus(StatusPart):
     observed_generation: int | None = None
     """The generation of the spec that this status speaks of."""
     phase: str | None = None
-    """All of it in one word: how a rollout goes; at rest, what the condition Ready says (Ready, NotReady, Unknown)."""
+    """Summary, for people: how a rollout goes; at rest, what the condition Ready says (Ready, NotReady, Unknown)."""
     conditions: Conditions = ()
     replicas: int | None = None
     """Pods that exist."""

@@ -61,7 +61,7 @@ def left_alone(setting: OwnedSetting) -> Rule:
         f" && c.env.exists(e, e.name == self.client.envPrefix + '{setting}'))"
     )
     allowed = _THEIR_OWN.get(setting)
-    remedy = f" from the env of the consumer container: the operator sets it from {setting.source}"
+    remedy = f" from the env of the consumer container: {setting.whose}"
 
     def check(spec: HasConsumers) -> bool | str:
         if allowed and allowed.holds(spec):

@@ -29,9 +29,11 @@ class OwnedSetting(StrEnum):
         return f"{env_prefix}{self.value}"
 
     @property
-    def source(self) -> str:
-        """Where people say instead what the operator is to set."""
-        return _SOURCES[self]
+    def whose(self) -> str:
+        """Why nobody else may set it, and where people say instead what the operator is to set."""
+        if self is OwnedSetting.GROUP_REMOTE_ASSIGNOR:
+            return "the broker chooses the assignor of a KIP-848 group"
+        return f"the operator sets it from {_SOURCES[self]}"
 
 
 _SOURCES: Final = {
@@ -39,7 +41,6 @@ _SOURCES: Final = {
     OwnedSetting.GROUP_ID: "spec.groupId",
     OwnedSetting.GROUP_INSTANCE_ID: "the ConsumerGroup's name and the pod's ordinal",
     OwnedSetting.GROUP_PROTOCOL: "spec.protocol.target",
-    OwnedSetting.GROUP_REMOTE_ASSIGNOR: "spec.protocol.target",
     OwnedSetting.HEARTBEAT_INTERVAL_MS: "spec.timeouts.heartbeat",
     OwnedSetting.MAX_POLL_INTERVAL_MS: "spec.timeouts.maxPollInterval",
     OwnedSetting.MAX_POLL_RECORDS: "spec.timeouts.maxPollRecords",

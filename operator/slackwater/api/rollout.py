@@ -56,7 +56,7 @@ class CanaryStep(ApiModel):
     percent: Annotated[Int32, Field(ge=1, le=100)] | None = None
     """Stop when this share of the pods has the new version; rounded down, and 1 pod at least."""
     hold_ms: Annotated[DurationMs | None, Field(alias="hold")] = None
-    """How long to stay there, all gates holding; until somebody promotes it when not given."""
+    """How long to stay there, while every gate passes; until somebody promotes it when not given."""
 
     @rule(
         "has(self.replicas) != has(self.percent)",

@@ -32,7 +32,7 @@ from slackwater.api.errors import SlackwaterError
 
 
 class NotInstalled(SlackwaterError):
-    """The API server has no resource types of slackwater.dev."""
+    """The API server has no CRDs of slackwater.dev."""
 
 
 class NoSuchGroup(SlackwaterError):

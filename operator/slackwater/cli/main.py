@@ -187,7 +187,7 @@ def status(
     timeout_s: Timeout = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Show a group's pods, members, partitions, gates, conditions and the step in hand. Changes nothing.
+    """Show a group's pods, members, partitions, gates, conditions and the current step. Changes nothing.
 
     With --wait the exit code is 0 once it is Ready, 1 when its rollout has failed, and 3 after --timeout.
     """

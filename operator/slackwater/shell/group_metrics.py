@@ -57,7 +57,7 @@ class GroupMetrics:
         group = known or self._groups.setdefault(key, GroupRecord(figures))
         if figures.held and (known is None or figures.held != group.figures.held):
             group.holds[figures.held] += 1
-        group.figures = figures
+        group.figures, group.phase = figures, decided.memory.phase
         group.lag_s = None
         if isinstance(world.kafka, GroupObservation):
             group.log_ends = follow_log_ends(group.log_ends, world.kafka)

@@ -12,6 +12,7 @@ from slackwater.core.metrics.idle_time import IdleTime
 from slackwater.core.metrics.lag_time import LogEnds
 from slackwater.core.metrics.step_results import StepResult
 from slackwater.core.telemetry.rebalances import Rebalances
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupState
 from slackwater.core.world.settings import Setting, Values
 
@@ -24,6 +25,7 @@ Samples = Iterable[tuple[tuple[str, ...], float | None]]
 @dataclass(slots=True)
 class GroupRecord:
     figures: Figures
+    phase: RolloutPhase = RolloutPhase.NONE
     lag_s: float | None = None
     log_ends: LogEnds = field(default_factory=LogEnds)
     idle: IdleTime = field(default_factory=IdleTime)
@@ -85,6 +87,12 @@ GAUGES: Final = (
         "1 for the reason for which work waits.",
         lambda g: (((g.figures.held,), 1.0),) if g.figures.held else (),
         "reason",
+    ),
+    Family(
+        "slackwater_rollout_phase",
+        "1 for the phase of the rollout, as in status.rollout.",
+        lambda g: (((g.phase.value,), 1.0),),
+        "phase",
     ),
     Family(
         "slackwater_upgrade_step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Container, Iterable
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from slackwater import __version__
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.world.world import World
@@ -49,6 +51,7 @@ class Metrics(Witness):
             "slackwater_leading", "1 while this replica may act, 0 while it stands by.", registry=self.registry
         )
         self.leading.set(1)
+        _say_the_version(self.registry)
         self._longest_stall_s = 0.0
         self._stalls = Histogram(
             "slackwater_event_loop_stall_seconds",
@@ -119,6 +122,12 @@ class Metrics(Witness):
     def families(self) -> Iterable[Metric]:
         """All that there may be."""
         return (*self.groups.families(), *self.registry.collect())
+
+
+def _say_the_version(registry: CollectorRegistry) -> None:
+    text = "1, with the versions of Slackwater and of Python."
+    build = Gauge("slackwater_build_info", text, ("version", "python"), registry=registry)
+    build.labels(__version__, platform.python_version()).set(1)
 
 
 class _Stock(Collector):

@@ -153,12 +153,12 @@ def test_every_query_finds_something(name: str, seen: Seen) -> None:
     [
         ("Members", "GROUP has", REPLICAS + 1),
         ("State", "GROUP", _STABLE),
-        ("What holds it up", "GROUP Paused", 1),
+        ("What it waits for", "GROUP Paused", 1),
         ("Protocol upgrade", "GROUP step", 1),
         ("Timeouts, and what is recommended", "GROUP session", 45),
         ("Timeouts, and what is recommended", "GROUP session recommended", 20),
         ("Records of a poll, and what is recommended", "GROUP recommended", 200),
-        ("Holds by reason", "GROUP Paused", 1),
+        ("Waits by reason", "GROUP Paused", 1),
         ("Telemetry that was dropped", "BufferFull", 0),
     ],
 )

@@ -9,7 +9,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "slackwater.pipeline.image" -}}
-{{ .Values.pipeline.image.repository }}:{{ .Values.pipeline.image.tag | default .Chart.AppVersion }}
+{{ include "slackwater.image" (list . .Values.pipeline.image) }}
 {{- end }}
 
 {{- define "slackwater.pipeline.brokers" -}}
@@ -73,9 +73,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 metadata:
   labels: {{- include "slackwater.pipeline.labels" .root | nindent 4 }}
 spec:
-  securityContext:
-    {{- include "slackwater.podSecurity" .root | nindent 4 }}
-    fsGroup: 65532
+  securityContext: {{- include "slackwater.podSecurityWithVolume" .root | nindent 4 }}
   {{- with .root.Values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}

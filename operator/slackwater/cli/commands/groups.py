@@ -66,7 +66,7 @@ def list_groups(
     context: Context = None,
     output: As = Output.TABLE,
 ) -> None:
-    """List the ConsumerGroups of a namespace, or of all: their phases, pods, lag, and what holds them up.
+    """List the ConsumerGroups of a namespace, or of all: their phases, pods, lag, and what they wait for.
 
     `get` does the same.
     """

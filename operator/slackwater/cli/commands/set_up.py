@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from slackwater.cli.reaching.choice import Choice, Place
 
 Everywhere = Annotated[
-    bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
+    bool, typer.Option("--all-namespaces", "-A", help="Your permissions and the KafkaConnections of every namespace.")
 ]
 Kafka = Annotated[
     bool,
@@ -56,7 +56,7 @@ def doctor(
     kafka: Kafka = False,
     output: As = Output.TABLE,
 ) -> None:
-    """Check cluster, CRDs, operator, rights and Kafka, and say what is missing. Changes nothing.
+    """Check cluster, CRDs, operator, permissions and Kafka, and say what is missing. Changes nothing.
 
     The exit code is 1 when something is missing; warnings and skipped checks leave it at 0.
     """

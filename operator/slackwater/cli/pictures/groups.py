@@ -8,17 +8,20 @@ from typing import Any, Final
 from rich.table import Table
 from rich.text import Text
 
+from slackwater.cli.words.protocol import is_refusal
+
 Json = dict[str, Any]
 
 _STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
 _TELLING: Final = (
-    ("Degraded", ("True",)),
     ("Paused", ("True",)),
     ("RolloutGated", ("True",)),
+    ("Degraded", ("True",)),
     ("Ready", ("False", "Unknown")),
     ("Lagging", ("True",)),
 )
-"""Conditions that say why a group is not where it should be, the most important first, and when they do."""
+"""Conditions that say why a group is not where it should be, and when they do: in the order of `slackwater why`, which
+says first what a rollout waits for."""
 
 
 def groups_document(groups: Sequence[Mapping[str, Any]]) -> list[Json]:
@@ -44,7 +47,7 @@ def groups_table(groups: Sequence[Mapping[str, Any]], with_namespace: bool) -> T
             row["state"] or "",
             row["protocol"] or "",
             "" if row["lag"] is None else f"{row['lag']:,}",
-            row["reason"] or "",
+            ", ".join(_reasons(row)),
         )
     return table
 
@@ -65,9 +68,27 @@ def _row(group: Mapping[str, Any]) -> Json:
         "protocol": (status.get("protocol") or {}).get("current"),
         "reason": why.get("reason"),
         "message": why.get("message"),
+        "degraded": _degraded_by(status),
     }
 
 
+def _reasons(row: Mapping[str, Any]) -> Sequence[str]:
+    """Why it waits, and what else is wrong with it."""
+    return tuple(dict.fromkeys(each for each in (row["reason"], row["degraded"]) if each))
+
+
+def _degraded_by(status: Mapping[str, Any]) -> str | None:
+    """The reason for which it is."""
+    degraded = _by_type(status).get("Degraded", {})
+    return degraded.get("reason") if degraded.get("status") == "True" else None
+
+
 def _why(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    told = {condition["type"]: condition for condition in status.get("conditions") or ()}
-    return next((told[kind] for kind, when in _TELLING if told.get(kind, {}).get("status") in when), {})
+    told = _by_type(status)
+    waits = next((told[kind] for kind, when in _TELLING if told.get(kind, {}).get("status") in when), {})
+    upgrade = told.get("ProtocolUpgrade", {})
+    return waits or (upgrade if is_refusal(upgrade) else {})
+
+
+def _by_type(status: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    return {condition["type"]: condition for condition in status.get("conditions") or ()}

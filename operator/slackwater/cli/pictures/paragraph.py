@@ -70,7 +70,7 @@ def _sentences(world: World, plan: Decision, turn: TurnStory | None) -> Iterator
         if standing.reason == Reason.MEMBER_NOT_REJOINED and (proof := proof_awaited(world, plan)):
             yield proof
     elif explanation.outcome is Outcome.ACT:
-        yield f"Nothing holds it up; next: {standing.words}"
+        yield f"Nothing blocks it; next: {standing.words}"
     else:
         yield f"{world.group.name}: {standing.words}"
     if not world.group.metadata.is_being_deleted:

@@ -131,7 +131,7 @@ class _View:
             yield "", Text(where_to_read(refusal.reason), "dim")
         standing = self._standing
         reason = f"{standing.reason}: " if standing.reason else ""
-        yield "Hold" if standing.holds else "Next", Text.assemble((reason, "bold yellow"), standing.words)
+        yield "Waits" if standing.holds else "Next", Text.assemble((reason, "bold yellow"), standing.words)
         if of := standing.reason or standing.unready:
             yield "", Text(where_to_read(of), "dim")
         if self.explanation.afterwards:

@@ -77,7 +77,7 @@ def _lines(outlook: Outlook, ascii_only: bool) -> Iterator[tuple[str, Text]]:
         yield "", Text(outlook.remark, "dim")
     style = "bold yellow" if explanation.outcome is Outcome.HOLD else "bold"
     reason = f"{explanation.reason}: " if explanation.reason else ""
-    yield ("Hold" if explanation.outcome is Outcome.HOLD else "Now"), Text(f"{reason}{explanation.words}", style)
+    yield ("Waits" if explanation.outcome is Outcome.HOLD else "Now"), Text(f"{reason}{explanation.words}", style)
     if explanation.afterwards:
         yield "Then", Text(explanation.afterwards)
     yield "Protocol", protocol_line(outlook.world, outlook.plan)

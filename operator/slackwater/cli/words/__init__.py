@@ -6,6 +6,7 @@ explanation  a plan: what would be done now, why, and what would follow
 readiness    why a group at rest is not Ready
 deletion     what is decided about a group, also about one that is being deleted
 conditions   those in its status
+version      which version a group is given, by its image
 standing     how a group stands, where the operator's own word is known
 protocol     how it rebalances, and where it is being taken
 proofs       what would still prove that a member is back

@@ -10,6 +10,7 @@ from slackwater.cli.words.conditions import conditions_of
 from slackwater.cli.words.explanation import Explanation, Outcome
 from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.cli.words.readiness import unready
+from slackwater.cli.words.version import new_version_in_words, version_in_words
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import count, seconds
@@ -117,13 +118,13 @@ def rollout_in_words(world: World, plan: Decision) -> str:
     if phase is RolloutPhase.NONE:
         return "nothing was rolled out yet"
     if phase is RolloutPhase.COMPLETE or (not phase.under_way and not memory.message):
-        return f"{phase.value}, version {memory.target_hash}"
+        return f"{phase.value}, {version_in_words(world, memory)}"
     if not phase.under_way:
         return f"{phase.value}: {memory.message}"
     lacking = len(behind(world.remembering(plan.memory)))
     done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - lacking
     have = "has" if world.replicas == 1 else "have"
-    what = "went back to the last good version" if phase.goes_back else f"{have} version {memory.target_hash}"
+    what = "went back to the last good version" if phase.goes_back else f"{have} {new_version_in_words(world, memory)}"
     turn = memory.turn
     waits = world.turn.standing is TurnStanding.WAITS and turn is not None and turn.asks
     began_at = turn.asked_at if waits and turn is not None else memory.started_at

@@ -1,0 +1,4 @@
+if obj.metadata.annotations ~= nil then
+  obj.metadata.annotations["slackwater.dev/pause"] = nil
+end
+return obj
