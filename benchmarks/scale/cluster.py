@@ -14,7 +14,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from benchmarks.scale.recorded import connection_object, controlled, fields_of, group_object, name_of, pod_object
+from benchmarks.scale.recorded import (
+    KINDS,
+    Recorded,
+    connection_object,
+    controlled,
+    fields_of,
+    group_object,
+    name_of,
+    pod_object,
+)
 from slackwater.adapters.cluster import paths
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.api.timestamps import timestamp
@@ -101,6 +110,14 @@ class Cluster:
             name = name_of(each)
             self.groups[name] = Group(self.now())
             self._put(CONSUMER_GROUP, json.loads(text.replace(name_of(0), name)))
+
+    def fill(self, recorded: Recorded, number: int) -> None:
+        """Copies of a group that is at rest, with all that belongs to it."""
+        self._put(KAFKA_CONNECTION, recorded.connection)
+        for each in range(number):
+            for kind in KINDS:
+                for obj in recorded.objects(kind, each):
+                    self._put(kind, obj)
 
     def change_groups(self, stable_for_s: int) -> None:
         """The spec of each, all at once: nothing that pods are made of."""

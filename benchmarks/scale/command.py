@@ -19,6 +19,7 @@ from benchmarks.scale.around import record
 from benchmarks.scale.beside import compared, noop_beside
 from benchmarks.scale.passes import Rates, rates_beside
 from benchmarks.scale.sides import NoTwin, built
+from benchmarks.scale.watched import watched
 
 GROUPS: Final = (2_000,)
 PODS: Final = (0, 2)
@@ -36,11 +37,14 @@ def run(arguments: Sequence[str], path: Path) -> int:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     rates = asyncio.run(_rates(options.neighbours)) if options.neighbours else {}
     wholes = [_whole(groups, pods, options.rest) for groups in options.groups for pods in options.pods]
-    found = {"rates": {str(number): asdict(each) for number, each in rates.items()}, "whole": wholes}
+    found: dict[str, Any] = {"rates": {str(number): asdict(each) for number, each in rates.items()}, "whole": wholes}
+    found |= {
+        "watched": [asdict(watched(groups, pods, options.rest)) for groups in options.watched for pods in options.pods]
+    }
     twin = _twin(options, path.parent) if options.twin else {}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found | _headlines(rates, wholes) | twin, indent=2) + "\n")
-    sys.stdout.write(f"{table(rates, wholes)}\n{twin_table(twin)}The figures are in {path}.\n")
+    sys.stdout.write(f"{table(rates, [*wholes, *found['watched']])}\n{twin_table(twin)}The figures are in {path}.\n")
     return 0
 
 
@@ -50,6 +54,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pods", type=int, nargs="+", default=PODS, help="of each of those groups")
     parser.add_argument("--neighbours", type=int, nargs="*", default=NEIGHBOURS, help="beside which passes are made")
     parser.add_argument("--rest", type=int, default=REST_S, help="seconds for which the process is watched at rest")
+    parser.add_argument(
+        "--watched", type=int, nargs="*", default=(), help="groups beside which the whole process starts"
+    )
     parser.add_argument("--twin", type=int, nargs="*", default=TWIN, help="groups made beside the twin in Go")
     parser.add_argument("--twin-pods", type=int, default=0, help="of each of those groups")
     parser.add_argument("--twin-rounds", type=int, default=TWIN_ROUNDS, help="of the operator and the twin, in turn")

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from benchmarks.scale.around import record
 from benchmarks.scale.cluster import SERVED, Change, Cluster, Refused, is_selected
 from slackwater.ports import Kind
 
@@ -34,6 +35,7 @@ class Served:
     def app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/bench/groups", self._make)
+        app.router.add_post("/bench/rested", self._fill)
         app.router.add_post("/bench/change", self._change)
         app.router.add_get("/bench/seen", self._seen)
         app.router.add_get("/bench/objects", self._objects)
@@ -46,6 +48,10 @@ class Served:
 
     async def _make(self, request: web.Request) -> web.Response:
         self.cluster.make_groups(int(request.query["number"]), int(request.query["pods"]))
+        return web.Response()
+
+    async def _fill(self, request: web.Request) -> web.Response:
+        self.cluster.fill(await record(int(request.query["pods"])), int(request.query["number"]))
         return web.Response()
 
     async def _change(self, request: web.Request) -> web.Response:

@@ -60,6 +60,15 @@ class Process:
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return round(pages * os.sysconf("SC_PAGE_SIZE") / _MIB, 1)
 
+    def peak_mib(self) -> float:
+        return peak_mib_in(Path(f"/proc/{self.pid}/status").read_text())
+
+
+def peak_mib_in(status: str) -> float:
+    """The most that was resident at once."""
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return round(int(line.split()[1]) / 1024, 1)
+
 
 def cpu_s_in(stat: str) -> float:
     """Of all threads, both for itself and in the kernel. The program's name may have blanks and brackets."""
@@ -73,6 +82,10 @@ class Server:
 
     def make(self, groups: int, pods: int) -> None:
         ask("POST", f"{self.url}/bench/groups", number=groups, pods=pods)
+
+    def fill(self, groups: int, pods: int) -> None:
+        """With groups that are at rest."""
+        ask("POST", f"{self.url}/bench/rested", number=groups, pods=pods)
 
     def change(self, stable_for_s: int) -> None:
         ask("POST", f"{self.url}/bench/change", stable_for=stable_for_s)

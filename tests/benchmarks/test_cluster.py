@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.scale.around import record
 from benchmarks.scale.cluster import Change, Cluster, Refused, merged, patched, without
 from benchmarks.scale.recorded import NAMESPACE, name_of
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, POD, SERVICE, STATEFUL_SET
@@ -147,6 +148,20 @@ def test_all_groups_are_changed_at_once_and_have_yet_to_be_observed() -> None:
     assert {(each["spec"]["rollout"]["stableFor"], each["metadata"]["generation"]) for each in groups} == {("2s", 2)}
     assert [group.observed_at for group in cluster.groups.values()] == [None, None]
     assert [group.made_at is not None for group in cluster.groups.values()] == [True, False]
+
+
+async def test_what_is_filled_in_is_at_rest_and_has_all_that_belongs_to_it() -> None:
+    cluster = Cluster()
+    cluster.fill(await record(2), 3)
+    assert cluster.counts() == {
+        "ConsumerGroup": 3,
+        "KafkaConnection": 1,
+        "StatefulSet": 3,
+        "Pod": 6,
+        "Service": 3,
+        "PodDisruptionBudget": 3,
+    }
+    assert {group["status"]["phase"] for group in cluster.select(CONSUMER_GROUP)} == {"Ready"}
 
 
 def test_groups_share_one_connection_and_differ_in_name() -> None:

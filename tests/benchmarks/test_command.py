@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.scale import command
 from benchmarks.scale.beside import Phase, Played
+from benchmarks.scale.watched import Watched
 
 PHASE = Phase(4.0, 0.5, 1.0, 300, 0)
 NOTHING = ["--neighbours", "--groups"]
@@ -28,6 +29,20 @@ def test_who_asks_for_no_twin_gets_no_sentence(tmp_path: Path, capsys: pytest.Ca
     assert command.run([*NOTHING, "--twin"], tmp_path / "scale.json") == 0
     assert "left out" not in capsys.readouterr().out
     assert "no_twin" not in json.loads((tmp_path / "scale.json").read_text())
+
+
+def test_what_was_measured_of_the_whole_process_is_shown_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def watched(groups: int, pods: int, rest_s: float) -> Watched:
+        return Watched(groups, pods, 104.0, 204.5, 210.0, 102.9, 5.0, 4.0, 0)
+
+    monkeypatch.setattr(command, "watched", watched)
+    arguments = [*NOTHING, "--twin", "--watched", "1000", "--pods", "0", "2"]
+    assert command.run(arguments, tmp_path / "scale.json") == 0
+    assert ["rss", "mib", "204.5"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    found = json.loads((tmp_path / "scale.json").read_text())["watched"]
+    assert [(each["groups"], each["pods"]) for each in found] == [(1000, 0), (1000, 2)]
 
 
 def test_the_two_stand_side_by_side() -> None:

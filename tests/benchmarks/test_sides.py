@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.scale.sides import SOURCE, NoTwin, built, cpu_s_in, served, wait_until
+from benchmarks.scale.sides import SOURCE, NoTwin, built, cpu_s_in, peak_mib_in, served, wait_until
 from slackwater.api.annotations import (
     API_VERSION,
     FIELD_MANAGER,
@@ -47,6 +47,10 @@ def test_what_go_builds_is_what_is_measured(tmp_path: Path) -> None:
 def test_processor_time_is_that_of_the_program_and_of_the_kernel_for_it(name: str) -> None:
     fields = ["S", *map(str, range(1, 11)), str(3 * TICKS), str(2 * TICKS), "77", "88"]
     assert cpu_s_in(f"12 ({name}) {' '.join(fields)}") == 5.0
+
+
+def test_the_most_memory_is_what_the_kernel_remembers() -> None:
+    assert peak_mib_in("Name:\ttwin\nVmPeak:\t  9999 kB\nVmHWM:\t  2048 kB\nVmRSS:\t  1024 kB\n") == 2.0
 
 
 def test_what_does_not_come_about_has_an_end() -> None:
