@@ -80,6 +80,11 @@ def recorded_connections(connections: Connections, pods: int) -> None:
     """Have them answered by what was recorded, as often as the operator looks."""
     reader = RecordedReader(pods, time.time)
     reader.there = True
+    answered_by(connections, reader)
+
+
+def answered_by(connections: Connections, reader: RecordedReader) -> None:
+    """The same by one's own reader."""
 
     def opened(connection: Connection, secrets: Secrets, on_change: Callable[[str], None]) -> ConnectedKafka:
         wire: Any = _Wire()

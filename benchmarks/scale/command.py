@@ -1,4 +1,4 @@
-"""`python -m benchmarks scale [--groups N …] [--pods N …] [--neighbours N …] [--rest SECONDS]`."""
+"""`python -m benchmarks scale [--groups N …] [--pods N …] [--neighbours N …] [--rest SECONDS] [--twin N …]`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,18 @@ from typing import Any, Final
 import structlog
 
 from benchmarks.scale.around import record
+from benchmarks.scale.beside import compared, noop_beside
 from benchmarks.scale.passes import Rates, rates_beside
+from benchmarks.scale.sides import NoTwin, built
+from benchmarks.scale.watched import watched
 
 GROUPS: Final = (2_000,)
 PODS: Final = (0, 2)
 NEIGHBOURS: Final = (0, 2_000, 10_000, 50_000)
 REST_S: Final = 75
 """In which each group has its pass at rest once, and five looks."""
+TWIN: Final = (500,)
+TWIN_ROUNDS: Final = 2
 _PODS_OF_ONE: Final = 3
 
 
@@ -32,10 +37,14 @@ def run(arguments: Sequence[str], path: Path) -> int:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     rates = asyncio.run(_rates(options.neighbours)) if options.neighbours else {}
     wholes = [_whole(groups, pods, options.rest) for groups in options.groups for pods in options.pods]
-    found = {"rates": {str(number): asdict(each) for number, each in rates.items()}, "whole": wholes}
+    found: dict[str, Any] = {"rates": {str(number): asdict(each) for number, each in rates.items()}, "whole": wholes}
+    found |= {
+        "watched": [asdict(watched(groups, pods, options.rest)) for groups in options.watched for pods in options.pods]
+    }
+    twin = _twin(options, path.parent) if options.twin else {}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found | _headlines(rates, wholes), indent=2) + "\n")
-    sys.stdout.write(f"{table(rates, wholes)}\nThe figures are in {path}.\n")
+    path.write_text(json.dumps(found | _headlines(rates, wholes) | twin, indent=2) + "\n")
+    sys.stdout.write(f"{table(rates, [*wholes, *found['watched']])}\n{twin_table(twin)}The figures are in {path}.\n")
     return 0
 
 
@@ -45,6 +54,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pods", type=int, nargs="+", default=PODS, help="of each of those groups")
     parser.add_argument("--neighbours", type=int, nargs="*", default=NEIGHBOURS, help="beside which passes are made")
     parser.add_argument("--rest", type=int, default=REST_S, help="seconds for which the process is watched at rest")
+    parser.add_argument(
+        "--watched", type=int, nargs="*", default=(), help="groups beside which the whole process starts"
+    )
+    parser.add_argument("--twin", type=int, nargs="*", default=TWIN, help="groups made beside the twin in Go")
+    parser.add_argument("--twin-pods", type=int, default=0, help="of each of those groups")
+    parser.add_argument("--twin-rounds", type=int, default=TWIN_ROUNDS, help="of the operator and the twin, in turn")
     return parser.parse_args(arguments)
 
 
@@ -57,6 +72,22 @@ def _whole(groups: int, pods: int, rest_s: int) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.scale.whole", str(groups), str(pods), str(rest_s)]
     found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return found
+
+
+def _twin(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Beside the twin; where there is none, the sentence that says why."""
+    try:
+        program = built(folder)
+    except NoTwin as error:
+        return {"no_twin": str(error)}
+    passes = asyncio.run(_noop_beside(program))
+    found = [compared(program, groups, options.twin_pods, options.twin_rounds) for groups in options.twin]
+    last = {key: value for key, value in found[-1].items() if key.endswith("_ratio")}
+    return {"twin": found, **passes, **last}
+
+
+async def _noop_beside(program: Path) -> dict[str, float]:
+    return await noop_beside(program, await record(_PODS_OF_ONE))
 
 
 def _headlines(rates: dict[int, Rates], wholes: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -94,3 +125,25 @@ def table(rates: dict[int, Rates], wholes: Sequence[dict[str, Any]]) -> str:
         lines += [f"{name.replace('_', ' '):<24}{value:>10}" for name, value in whole.items()]
     lines += [f"{name.replace('_', ' '):<24}{value:>10}" for name, value in _of_a_pod(wholes).items()]
     return "\n".join(lines)
+
+
+def twin_table(twin: dict[str, Any]) -> str:
+    """For people; ends with a line's end, where it has anything."""
+    if "no_twin" in twin:
+        return f"\n{twin['no_twin'][:1].upper()}{twin['no_twin'][1:]}.\n"
+    lines = [f"{name.replace('_', ' '):<28}{value:>10}" for name, value in twin.items() if name != "twin"]
+    for found in twin.get("twin", ()):
+        lines += ["", f"{found['groups']} groups of {found['pods']} pods {'ours':>14} {'twin':>10}"]
+        lines += [f"{name:<28}{ours:>10} {other:>10}" for name, ours, other in _rows(found)]
+    return "\n".join(["", *lines, ""]) if lines else ""
+
+
+def _rows(found: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """Of the last round, but for what is a ratio of all."""
+    ours, twin = found["ours"][-1], found["twin"][-1]
+    rows = [
+        (f"{phase} {part.replace('_', ' ')}", ours[phase][part], twin[phase][part])
+        for phase in ("created", "changed")
+        for part in ours[phase]
+    ]
+    return [*rows, ("rss mib", ours["rss_mib"], twin["rss_mib"])]

@@ -39,14 +39,14 @@ async def rates_beside(recorded: Recorded, neighbours: Sequence[int]) -> dict[in
     """By number of neighbours; the medians of some rounds. Raises NotAtRest."""
     passes: dict[int, list[float]] = {number: [] for number in neighbours}
     looks: dict[int, list[float]] = {number: [] for number in neighbours}
-    arounds = {number: await _beside(recorded, number) for number in neighbours}
+    arounds = {number: await at_rest(recorded, number) for number in neighbours}
     gc.collect()
     gc.freeze()
     try:
         for _ in range(ROUNDS):
             for number, around in arounds.items():
                 looks[number].append(await _round(around, partial(around.connections.look_now, _MINE)))
-                passes[number].append(await _round(around, partial(around.pass_over, _MINE)))
+                passes[number].append(await passes_a_cpu_second(around))
     finally:
         gc.unfreeze()
         for around in arounds.values():
@@ -54,7 +54,13 @@ async def rates_beside(recorded: Recorded, neighbours: Sequence[int]) -> dict[in
     return {each: Rates(round(median(passes[each])), round(median(looks[each]))) for each in neighbours}
 
 
-async def _beside(recorded: Recorded, neighbours: int) -> Around:
+async def passes_a_cpu_second(around: Around) -> float:
+    """One round. Raises NotAtRest."""
+    return await _round(around, partial(around.pass_over, _MINE))
+
+
+async def at_rest(recorded: Recorded, neighbours: int) -> Around:
+    """One group at rest, beside so many others of its connection."""
     around = Around(recorded.pods)
     around.reader.there = True
     around.put(KAFKA_CONNECTION, recorded.connection)

@@ -160,7 +160,7 @@ def connection_object(bootstrap_servers: str) -> Json:
 
 def controlled(workload: Json, pods: int) -> Json:
     """What its controller says of a StatefulSet whose pods are all up."""
-    revision = f"{NAME}-7c9d8b6f5"
+    revision = f"{workload['metadata']['name']}-7c9d8b6f5"
     status = {
         "observedGeneration": workload["metadata"]["generation"],
         "currentRevision": revision,
@@ -177,15 +177,16 @@ def controlled(workload: Json, pods: int) -> Json:
 
 def pod_object(workload: Json, ordinal: int, at: float) -> Json:
     """As a kubelet has brought it up."""
-    template, name, began = workload["spec"]["template"], f"{NAME}-{ordinal}", timestamp(at)
+    whose = workload["metadata"]["name"]
+    template, name, began = workload["spec"]["template"], f"{whose}-{ordinal}", timestamp(at)
     named = {"controller-revision-hash": workload["status"]["updateRevision"]}
     named |= {"statefulset.kubernetes.io/pod-name": name, "apps.kubernetes.io/pod-index": str(ordinal)}
-    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": NAME, "uid": workload["metadata"]["uid"]}
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": whose, "uid": workload["metadata"]["uid"]}
     metadata = {
         "name": name,
-        "generateName": f"{NAME}-",
+        "generateName": f"{whose}-",
         "namespace": NAMESPACE,
-        "uid": f"5a6b7c8d-{ordinal:04}-4000-8000-{NAME}",
+        "uid": f"5a6b7c8d-{ordinal:04}-4000-8000-{whose}",
         "creationTimestamp": began,
         "labels": {**template["metadata"]["labels"], **named},
         "annotations": template["metadata"]["annotations"],
@@ -201,7 +202,7 @@ def pod_object(workload: Json, ordinal: int, at: float) -> Json:
     sources += [{"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}}]
     volume = {"name": token["name"], "projected": {"sources": sources, "defaultMode": 420}}
     placed = {"nodeName": "node-1", "tolerations": tolerations, "volumes": [volume], "hostname": name}
-    spec = {**template["spec"], **placed, "containers": containers, "subdomain": NAME, "schedulerName": "default"}
+    spec = {**template["spec"], **placed, "containers": containers, "subdomain": whose, "schedulerName": "default"}
     conditions = [
         {"type": kind, "status": "True", "lastProbeTime": None, "lastTransitionTime": began}
         for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
@@ -239,18 +240,19 @@ def managed(obj: Json, *managers: tuple[str, tuple[str, ...]]) -> Json:
             "apiVersion": obj["apiVersion"],
             "time": "2026-11-01T00:00:00Z",
             "fieldsType": "FieldsV1",
-            "fieldsV1": _fields({part: obj[part] for part in parts if part in obj}),
+            "fieldsV1": fields_of({part: obj[part] for part in parts if part in obj}),
         }
         for manager, parts in managers
     ]
     return {**obj, "metadata": {**obj["metadata"], "managedFields": entries}}
 
 
-def _fields(value: Any) -> Json:
+def fields_of(value: Any) -> Json:
+    """As `fieldsV1` has them."""
     if isinstance(value, Mapping):
-        return {f"f:{key}": _fields(each) for key, each in value.items()}
+        return {f"f:{key}": fields_of(each) for key, each in value.items()}
     if isinstance(value, list) and all(isinstance(each, Mapping) and "name" in each for each in value):
-        return {f'k:{{"name":"{each["name"]}"}}': {".": {}, **_fields(each)} for each in value}
+        return {f'k:{{"name":"{each["name"]}"}}': {".": {}, **fields_of(each)} for each in value}
     return {}
 
 

@@ -12,6 +12,9 @@ from typing import Any
 import kopf
 import pytest
 
+from benchmarks.scale.around import record
+from benchmarks.scale.recorded import KINDS
+from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.kept import CutSpec
@@ -110,6 +113,18 @@ async def test_what_kopf_lists_is_taken_in_and_listed_again() -> None:
     assert known is not None
     assert known["kind"] == "ConsumerGroup"
     assert stage.listed == 1
+
+
+async def test_what_kopf_lists_was_made_lean_before_and_is_taken_in_all_the_same() -> None:
+    """By `lean_watch`. A StatefulSet's template is text by then, which is no JSON of its own."""
+    stage, recorded = Stage(), await record(1)
+    for number, kind in enumerate(KINDS, start=1):
+        (obj,) = recorded.objects(kind, 0)
+        event: Any = {"type": None, "object": lean(kind, obj)}
+        watching: Any = stage.registry._watching.get_all_handlers()
+        await next(h for h in watching if h.id == kind.plural).fn(event=event)
+        assert stage.store.get(kind, Key(obj["metadata"]["namespace"], obj["metadata"]["name"])) == lean(kind, obj)
+        assert stage.listed == number
 
 
 def test_every_kind_is_watched_and_objects_of_others_are_left_on_the_server() -> None:

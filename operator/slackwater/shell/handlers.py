@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 import kopf
 
 from slackwater.adapters.cluster.credentials import is_from_a_pod
-from slackwater.adapters.cluster.lean import lean
+from slackwater.adapters.cluster.lean import Lean, lean
 from slackwater.adapters.cluster.lists import LISTED_AT_ONCE
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN, POD
 from slackwater.api.annotations import GROUP_LABEL
@@ -103,7 +103,8 @@ def _register(
             await asyncio.sleep(0)
 
     def take_in(event: kopf.RawEvent) -> None:
-        obj = lean(kind, {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]})
+        found = {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]}
+        obj = Lean(found) if isinstance(event["object"], Lean) else lean(kind, found)  # of a list it is by `lean_watch`
         cast(dict[str, Any], event["object"]).update(obj)  # kopf has it for some seconds more
         whose = owner(kind, obj)
         # Before the store, so that a pass which finds a pod gone can know how it ended; of no group that is gone.
