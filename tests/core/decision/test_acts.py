@@ -48,6 +48,7 @@ CAUSES: Final = {
     Cause.KEPT_OUT: True,
     Cause.NOT_READY: True,
     Cause.INCOMPLETE: True,
+    Cause.STANDS: True,
     Cause.KEPT: True,
     Cause.TOGETHER: False,
     Cause.RETRIED: True,

@@ -101,7 +101,8 @@ class Invariants:
         has_its_id = (each.version.id_of == pod.ordinal for each in self.outside.pods if each.ordinal != pod.ordinal)
         may_be_fenced = act.cause is Cause.FENCED and (pod.uid in self.outside.nobody_knows or any(has_its_id))
         lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
-        if lacks or (act.cause is Cause.KEPT and self._is_kept(pod)):
+        # A record that no version gets past lets a pod serve, as here it is said, and commit nothing.
+        if lacks or act.cause is Cause.STANDS or (act.cause is Cause.KEPT and self._is_kept(pod)):
             self._all_others_serve(pod)
         elif not (pod.version.stays_s is not None or may_be_fenced or self._has_nothing(pod)):
             raise Broken(f"deletes {pod}, which serves: {act.why}")

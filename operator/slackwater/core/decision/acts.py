@@ -57,6 +57,7 @@ class Cause(StrEnum):
     KEPT_OUT = "it ended, waits to be let into the group again, and its replacement has what is asked for"
     NOT_READY = "it is not Ready, though its consumer works, and its replacement has what is asked for"
     INCOMPLETE = "it works in part only, and its replacement has what is asked for"
+    STANDS = "it is in the group and commits nothing any more, and its replacement has what is asked for"
     KEPT = "its controller restarts no pod while another one is not Ready, and its replacement has what is asked for"
     RETRIED = "it has failed, and is to be tried again"
     FENCED = "its instance id was taken by the other process of its handover, which has ended since"
@@ -74,6 +75,7 @@ class Cause(StrEnum):
             Cause.KEPT_OUT,
             Cause.NOT_READY,
             Cause.INCOMPLETE,
+            Cause.STANDS,
             Cause.KEPT,
             Cause.RETRIED,
         )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
@@ -56,13 +56,15 @@ def find_stood_before(world: World, down: frozenset[int]) -> Hold | None:
     next_to_go = {world.way.following} if world.way is not None else {pod.ordinal for pod in world.outdated}
     if not stood or any(pod.ordinal in next_to_go for pod in stood):
         return None
-    stall = find_stall(world, stood[0])
-    return None if stall is None else stall.hold
+    return next((stall.hold for pod in stood if (stall := find_stall(world, pod)) is not None), None)
 
 
 def stood_before(world: World) -> tuple[Pod, ...]:
-    """The pods that were known not to consume when the group gave them other partitions, and have not got on since."""
-    return tuple(pod for pod in world.wanted_pods if serves(world, pod) and _stood_before(world, pod))
+    """The pods that were known not to consume when the group gave them other partitions, and have not got on since; and
+    those that hang."""
+    hung = world.once(hung_pods)
+    served = (pod for pod in world.wanted_pods if serves(world, pod))
+    return tuple(pod for pod in served if pod.ordinal in hung or _stood_before(world, pod))
 
 
 def _stood_before(world: World, pod: Pod) -> bool:
@@ -95,34 +97,57 @@ def find_halted(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
     return tuple(sorted(halted)) if halted and not _others_stand(world, pod) else ()
 
 
-def find_hung(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
-    """Where records come and wait for longer than `rejoinTimeout`, and than a commit there may take, since a pod that
-    got on commits nothing anywhere. Pods of the other version get on meanwhile, and are the control group; of an
-    outdated pod, any other ones."""
-    timeout_s, history = world.group.spec.rollout.rejoin_timeout_s, world.history
-    if not serves(world, pod) or history.watched_since is None or world.now - history.watched_since <= timeout_s:
-        return ()
-    moved_at = world.once(_moved_at)
-    last = moved_at.get(pod.ordinal, 0.0)
-    if last < owner_since(world, pod) or world.now - last <= timeout_s or not _others_get_on(world, pod, moved_at):
-        return ()
-    waiting = [each for each in owned_by(world, pod) if each in history.unread_since and _records_come(world, each)]
-    is_long = all(_stood_s(world, pod, each) > max(timeout_s, _longest_s(world, each)) for each in waiting)
-    return tuple(sorted(waiting)) if is_long else ()
+def hung_pods(world: World) -> frozenset[int]:
+    """Ordinals of those that got on since they came and commit nothing anywhere any more, although records come: for
+    longer than `rejoinTimeout`, and than a commit there may take. Pods of the other version get on meanwhile, in each
+    of their partitions, and are the control group; of an outdated pod, all other ones."""
+    timeout_s, watched_since = world.group.spec.rollout.rejoin_timeout_s, world.history.watched_since
+    if watched_since is None or world.now - watched_since <= timeout_s:
+        return frozenset()
+    moved_at = {pod.ordinal: _moved_at(world, pod) for pod in world.wanted_pods if serves(world, pod)}
+    hung = {pod.ordinal for pod in world.wanted_pods if pod.ordinal in moved_at and _hangs(world, pod, moved_at)}
+    outdated = {pod.ordinal for pod in world.outdated}
+    return frozenset(
+        each
+        for each in hung
+        if _others_get_on(world, moved_at, outdated - {each} if each not in outdated else moved_at.keys() - {each})
+    )
 
 
-def _moved_at(world: World) -> dict[int, float]:
-    """By ordinal: a moment after which one of the pod's partitions got on."""
+def version_hangs(world: World, pod: Pod) -> bool:
+    """Two pods at least that have the newest version hang, and this is one of them. A single one may have met a record
+    that takes its time, or that no version gets past."""
+    hung = world.once(hung_pods) - {each.ordinal for each in world.outdated}
+    return len(hung) > 1 and pod.ordinal in hung
+
+
+def _moved_at(world: World, pod: Pod) -> float:
     moved_after = world.history.commit_moved_after
-    owned = ((pod.ordinal, owned_by(world, pod)) for pod in world.wanted_pods)
-    return {ordinal: max((moved_after.get(each, 0.0) for each in parts), default=0.0) for ordinal, parts in owned}
+    return max((moved_after.get(partition, 0.0) for partition in owned_by(world, pod)), default=0.0)
 
 
-def _others_get_on(world: World, pod: Pod, moved_at: Mapping[int, float]) -> bool:
-    outdated = {each.ordinal for each in world.outdated}
-    others = outdated if pod.ordinal not in outdated else {each.ordinal for each in world.wanted_pods}
-    lately = world.now - world.group.spec.rollout.rejoin_timeout_s / 2
-    return any(moved_at.get(ordinal, 0.0) >= lately for ordinal in others - {pod.ordinal})
+def _hangs(world: World, pod: Pod, moved_at: Mapping[int, float]) -> bool:
+    timeout_s, unread = world.group.spec.rollout.rejoin_timeout_s, world.history.unread_since
+    last = moved_at[pod.ordinal]
+    if last < owner_since(world, pod) or world.now - last <= timeout_s:
+        return False
+    waiting = [each for each in owned_by(world, pod) if each in unread and _records_come(world, each)]
+    return bool(waiting) and all(
+        _stood_s(world, pod, each) > max(timeout_s, _longest_s(world, each)) for each in waiting
+    )
+
+
+def _others_get_on(world: World, moved_at: Mapping[int, float], others: Iterable[int]) -> bool:
+    """One of them lately, and none has a partition that stands: it may be one database, or one shard, that is away."""
+    half_s, unread = world.group.spec.rollout.rejoin_timeout_s / 2, world.history.unread_since
+    pods = [pod for pod in map(world.pod, others) if pod is not None and pod.ordinal in moved_at]
+    stands = any(
+        world.now - unread[partition] > half_s
+        for pod in pods
+        for partition in owned_by(world, pod)
+        if partition in unread
+    )
+    return not stands and any(moved_at[pod.ordinal] >= world.now - half_s for pod in pods)
 
 
 def is_halted(world: World, pod: Pod) -> bool:

@@ -66,11 +66,7 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     history = world.history
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
-    waiting = [
-        history.unread_since[partition]
-        for partition in arrived(world, owned, since)
-        if not _may_be_no_record(world, kafka, partition, max(since, pod.up_since or 0.0))
-    ]
+    waiting = [history.unread_since[partition] for partition in arrived(world, owned, since)]
     left = not waiting and any(_was_left_half_read(world, kafka, partition, since) for partition in owned)
     soon = any(_is_about_to_come(world, pod, partition, since) for partition in owned)
     if not kafka.commits or not (waiting or left or soon):
@@ -78,15 +74,6 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
     since = max(since, pod.up_since or 0.0, min(waiting, default=since))
     return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), since)
-
-
-def _may_be_no_record(world: World, kafka: GroupObservation, partition: TopicPartition, since: float) -> bool:
-    """Little came there, once, and has waited for `rejoinTimeout` since this moment: what an aborted transaction leaves
-    is never committed by some clients."""
-    history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
-    first = history.unread_since[partition]
-    once = history.end_moved_after.get(partition, 0.0) < first and not _has_backlog(kafka, partition)
-    return once and world.now - max(since, first) > timeout_s
 
 
 def _could_own_since(world: World, since: float) -> float:

@@ -12,7 +12,7 @@ from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
 from slackwater.core.members.shortfall import is_short_for_good, lacks_members_for_good
-from slackwater.core.members.standing import find_hung, find_standing, is_halted
+from slackwater.core.members.standing import find_standing, is_halted
 from slackwater.core.members.work import find_stall, is_stalled
 from slackwater.core.rollout.failure import has_failed
 from slackwater.core.world.in_hand import step_of
@@ -155,4 +155,4 @@ def has_retry(world: World, pod: Pod) -> bool:
 
 
 def _is_useless(world: World, pod: Pod) -> bool:
-    return is_down(world, pod) or is_stalled(world, pod) or is_kept_out(world, pod) or bool(find_hung(world, pod))
+    return is_down(world, pod) or is_stalled(world, pod) or is_kept_out(world, pod)

@@ -8,7 +8,7 @@ from typing import Final
 from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.presence import Presence, presence, serves
-from slackwater.core.members.standing import find_hung, is_halted
+from slackwater.core.members.standing import is_halted, version_hangs
 from slackwater.core.members.surplus import has_too_many
 from slackwater.core.members.work import is_stalled, nobody_gets_on
 from slackwater.core.rollout import orphans
@@ -38,7 +38,9 @@ def works(world: World, pod: Pod) -> bool:
     """It is in the group and gets on there, or has not yet had `rejoinTimeout` to."""
     if not serves(world, pod):
         return False
-    return not (is_stalled(world, pod) or is_halted(world, pod) or has_too_many(world, pod) or find_hung(world, pod))
+    return not (
+        is_stalled(world, pod) or is_halted(world, pod) or has_too_many(world, pod) or version_hangs(world, pod)
+    )
 
 
 def may_be_in_the_group(world: World, pod: Pod) -> bool:

@@ -12,7 +12,7 @@ from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.members.shortfall import shortfall
-from slackwater.core.members.standing import find_halted, find_hung
+from slackwater.core.members.standing import find_halted, version_hangs
 from slackwater.core.members.subscriptions import forgotten_topics
 from slackwater.core.members.surplus import has_too_many, members_for_good, what_to_correct
 from slackwater.core.members.work import find_stall, find_unread, partitions_in_words
@@ -133,12 +133,11 @@ def halted(world: World, pod: Pod) -> Failure | None:
 
 
 def hung(world: World, pod: Pod) -> Failure | None:
-    """It got on, and has stopped, while pods of the version before get on."""
-    partitions = find_hung(world, pod)
-    if not partitions:
+    """It got on, and has stopped, as another one of its version has, while pods of the version before get on."""
+    if not version_hangs(world, pod):
         return None
-    where, for_s = partitions_in_words(partitions), seconds(world.group.spec.rollout.rejoin_timeout_s)
-    message = f"pod {pod.name} got on, and has committed nothing for more than {for_s} since, with records in {where}"
+    for_s = seconds(world.group.spec.rollout.rejoin_timeout_s)
+    message = f"pod {pod.name} got on, and has committed nothing for more than {for_s} since, nor has another one"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
 
 

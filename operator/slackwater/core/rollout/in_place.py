@@ -217,6 +217,8 @@ def _cause(world: World, pod: Pod, down: frozenset[int], kept: frozenset[int]) -
         return Cause.DOWN
     if not pod.ready:
         return Cause.NOT_READY
+    if pod in world.once(stood_before):
+        return Cause.STANDS
     return Cause.KEPT if pod.ordinal in kept else Cause.INCOMPLETE
 
 
