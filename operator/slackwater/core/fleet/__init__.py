@@ -6,8 +6,10 @@ one fleet, and whether its spec can be kept; `tally` counts how many of its grou
 much has gone wrong. `places` counts what moves in each cell, `line` keeps who waits at which of them, `reservation`
 what comes free for whoever waits for long, `calls` who may begin, `timers` what time alone changes, and `allocation`
 calls whoever waits as soon as all of a group's cells have room. `ledger` is all of it together: groups and fleets
-(`kept`), by changes; `coordinators` knows the brokers, and who may be at any of them. `report` is a
-fleet's status, in the words of `reasons`; `sight` what a look at a group says to its fleets.
+(`kept`), by changes; `selection` is which fleets select which groups, and what each makes of each, `limits` what the
+allocator is told of cells, `coordinators` knows the brokers, and who may be at any of them; `steps` has work on many
+groups go some at a time. `report` is a fleet's status, in the words of `reasons`; `sight` what a look at a group says
+to its fleets.
 
 Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `board` says who
 waits where, and for whom (`stands` names the place); `plan` runs a ledger forward, and `forecast` says what would be.
