@@ -11,8 +11,9 @@ allocator is told of cells, `coordinators` knows the brokers, and who may be at 
 groups go some at a time. `report` is a fleet's status, in the words of `reasons`; `sight` what a look at a group says
 to its fleets.
 
-Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `board` says who
-waits where, and for whom (`stands` names the place); `plan` runs a ledger forward, and `forecast` says what would be.
+Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `surplus`
+whether a namespace has more fleets than count, `board` says who waits where, and for whom (`stands` names the place);
+`plan` runs a ledger forward, and `forecast` says what would be.
 
 On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends. `standstill`
 is when a remedy that makes no step gives its room to others.
