@@ -30,6 +30,7 @@ from slackwater.core.fleet.campaign import Campaign
 from slackwater.core.fleet.campaign_forecast import Assumed
 from slackwater.core.fleet.participants import Obstacle
 from slackwater.core.fleet.seen import fleet_seen, seen
+from slackwater.core.fleet.surplus import MOST
 from slackwater.core.protocol.foreseen import Found
 from slackwater.core.protocol.preflight import Way
 from slackwater.core.protocol.strategies import STRATEGIES
@@ -192,6 +193,21 @@ def test_it_is_planned_from_the_cluster_and_nothing_is_written(cluster: Reached,
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("Campaign slackwater/kip-848   restarts in fleet platform   as if it began now")
     assert cluster.writes() == []
+
+
+def test_the_fleet_that_would_be_one_too_many_is_said_so(cluster: Reached, file: File, capsys: Capsys) -> None:
+    cluster.objects.clear()
+    cluster.add(NAMESPACE, {"metadata": {"namespace": "", "name": "slackwater"}})
+    for number in range(MOST):
+        cluster.add(CONSUMER_FLEET, fleet_object(name=f"f{number}", namespaces=None))
+    new = fleet_object(namespaces=None)
+    beside = {**new, "metadata": {"name": "platform"}}
+    del beside["status"]
+    path = file(beside, manifest())
+    said = " ".join(foreseen(capsys, path).out.split())
+    assert "Nothing would begin while namespace slackwater has 21 ConsumerFleets: only the oldest 20 count" in said
+    document = json.loads(foreseen(capsys, path, "-o", "json").out)
+    assert document["tooManyFleets"] == {"fleets": 21, "count": 20, "told": False}
 
 
 def test_the_fleet_that_stands_beside_it_counts(cluster: Reached, file: File, capsys: Capsys) -> None:

@@ -81,6 +81,15 @@ def planned(question: Question, **spec: Any) -> RenderableType:
     return forecast_picture(forecast(board(seen), seen, question), seen, NOW)
 
 
+def of_too_many(question: Question, **rest: Any) -> RenderableType:
+    """The operator counts two of three."""
+    seen = fleet(namespaces=None)
+    over = {"conditions": [{"type": "Accepted", "status": "False", "reason": "TooManyFleets"}]}
+    others = [fleet(name="b", namespaces=None), fleet(over, name="c", namespaces=None)]
+    known = board(seen, *others, **rest)
+    return forecast_picture(forecast(known, seen, question), seen, NOW, known.surplus_in("slackwater"))
+
+
 PICTURES: dict[str, Callable[[], RenderableType]] = {
     **{f"fleet-{name}": lambda made=made: fleet_picture(look(made())) for name, made in FLEETS.items()},  # type: ignore[misc]
     "fleet-empty": lambda: fleet_picture(look(fleet(), of=[])),
@@ -94,6 +103,10 @@ PICTURES: dict[str, Callable[[], RenderableType]] = {
     "fleet-plan-no-window-fits": lambda: planned(
         Question(everybody=True), windows=[{"name": "blinks", "schedule": "0 22 * * *", "duration": "2m"}]
     ),
+    "fleet-plan-too-many": lambda: of_too_many(
+        Question(everybody=True), of=[group_object("export", "slackwater", asked(12, 2))]
+    ),
+    "fleet-plan-too-many-nobody": lambda: of_too_many(Question(), of=[]),
     "fleet-plan-without-budgets": lambda: planned(Question(everybody=True), budgets=None),
 }
 
@@ -194,6 +207,7 @@ def test_so_does_the_plans() -> None:
     assert (document["groups"], document["bottleneck"]["budget"], document["never"]) == (10, "coordinators", [])
     assert len(document["begins"]) == 10
     assert document["endsAt"] < document["endsAtP90"]
+    assert document["tooManyFleets"] is None
 
 
 def test_whoever_may_not_list_all_is_shown_no_more_than_is_known() -> None:

@@ -70,6 +70,10 @@ class CampaignFolds(ABC):
         """Raises InvalidSpec."""
 
     @abstractmethod
+    def _fleets_come(self, namespace: str) -> bool:
+        """Not all groups of a fleet there are known yet: they are more than they seem."""
+
+    @abstractmethod
     def _publishing(self) -> Iterator[None]:
         """What follows from all that is folded."""
 
@@ -121,6 +125,8 @@ class CampaignFolds(ABC):
         known = [(key, obj) for key in keys if (obj := self._store.get(FLEET_CAMPAIGN, key)) is not None]
         for _, key in sorted((made_at(obj), key) for key, obj in known):
             yield
+            if self._fleets_come(namespace):
+                return  # what is known stands until the next fold, which comes once they are taken in
             obj = self._store.get(FLEET_CAMPAIGN, key)
             if obj is None:
                 continue

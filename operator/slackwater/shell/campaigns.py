@@ -82,6 +82,9 @@ class Campaigns(CampaignFolds, Witness):
         """FleetCampaigns of these namespaces, and no others, may not be read."""
         self._hidden = frozenset(namespaces)
 
+    def _fleets_come(self, namespace: str) -> bool:
+        return self._fleets.is_coming_in(namespace)
+
     def _failures(self) -> int:
         return self._fleets.failures
 

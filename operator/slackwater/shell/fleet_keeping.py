@@ -92,7 +92,7 @@ class FleetKeeping:
     def _again_s(self) -> float | None:
         relist_at = self._fleets.ledger.allocator.relist_at
         lists_at = inf if relist_at is None else max(relist_at, self._list_again_at)
-        soonest = min([lists_at, *(self._due(name) for name in self._fleets.dirty)])
+        soonest = min([lists_at, *(self._due(name) for name in self._fleets.dirty if not self._fleets.is_coming(name))])
         return None if soonest == inf else max(0.0, soonest - self._now())
 
     def _due(self, fleet: str) -> float:
@@ -107,11 +107,12 @@ class FleetKeeping:
             return
         self._list_again_at = now + LIST_AGAIN_S
         await self._relist()
-        self._fleets.relisted()
+        for _ in self._fleets.relisting():
+            await asyncio.sleep(0)
 
     async def _write(self) -> None:
         for name in in_turns(sorted(self._fleets.dirty)):
-            if self._due(name) <= self._now():
+            if self._due(name) <= self._now() and not self._fleets.is_coming(name):
                 self._fleets.dirty.discard(name)
                 await self._write_status(name)
         there = self._fleets.known.places

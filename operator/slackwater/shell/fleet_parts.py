@@ -47,8 +47,8 @@ class FleetParts:
         """When this replica leads, and has read the cluster. Raises ClusterRefused where it may ask nothing at all."""
         if self._follows_own:
             await self._own.list_at_first()
-        self.fleets.begin()
-        self.campaigns.fold()
+        await self.fleets.begin_in_turns()
+        await self.campaigns.fold_in_turns()
 
     def listed(self, kind: Kind, namespaces: Collection[str], refused: Collection[str]) -> None:
         """What these namespaces have of the kind is in the store, but for those of them that may not be read."""

@@ -11,12 +11,10 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable
 from enum import Enum, auto
 from itertools import zip_longest
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from slackwater.core.fleet.surplus import MOST
 from slackwater.shell.store import Key
-
-MOST: Final = 20
-"""All that select a group have to agree before it begins: a namespace has one, as a rule."""
 
 
 class Place(Enum):

@@ -7,7 +7,7 @@ listed again, is the business of `fleet_keeping`. Without a fleet nothing is cou
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import structlog
 
@@ -27,10 +27,9 @@ from slackwater.shell.fleet_objects import Json, ReadFleet, halts_in, kept_of
 from slackwater.shell.fleet_places import Place
 from slackwater.shell.fleet_series import Begun, counted
 from slackwater.shell.fleets_in_time import FleetsInTime
-from slackwater.shell.known_groups import KnownGroups
-from slackwater.shell.memories import Memories
-from slackwater.shell.orders import Orders, key_in
+from slackwater.shell.orders import Orders
 from slackwater.shell.store import Key, Store
+from slackwater.shell.taking_in import LOOKS_AT_ONCE
 from slackwater.shell.witnesses import Witness
 
 _log = structlog.get_logger(__name__)
@@ -42,42 +41,54 @@ class Fleets(FleetsInTime, Witness):
     def __init__(
         self, store: Store, wake: Callable[[Key], None], scope: Scope, now: Callable[[], float], elapsed: Elapsed = None
     ) -> None:
-        super().__init__(wake, scope, now, elapsed)
+        super().__init__(store, wake, scope, now, elapsed)
         self._elapsed = elapsed
-        self.memories = Memories()
         self.begun: list[Begun] = []
         """Turns that were given, and not yet said so."""
-        self.stirred = asyncio.Event()
-        """What is due by the clock may be due sooner than it was."""
         self.without_gone: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
         """A group's commands without those of campaigns that are gone."""
         self.noticed: Callable[[], None] = lambda: None
         """Called when something has changed that campaigns go by."""
         self._store = store
         self._has_begun = False
-        self._groups = KnownGroups(store, self.memories, now)
+        self._missed: dict[tuple[Kind, Key], None] | None = None
+        """What the store told while all groups were counted for the first time."""
         store.listener = self._told
 
     def begin(self) -> None:
         """The store has all that was listed after the lease was taken."""
-        self._has_begun = True
+        for _ in self._beginning():
+            pass
+
+    async def begin_in_turns(self) -> None:
+        """The same, and all else has its turn between two steps."""
+        for _ in self._beginning():
+            await asyncio.sleep(0)
+
+    def _beginning(self) -> Iterator[None]:
+        self._missed = {}
         now, there, places = self._now(), self._store.keys(CONSUMER_FLEET), self.known.places
         for key in (*there, *there):  # whose place it is, is known once all have come
             self.known.listed(key, self._store.get(CONSUMER_FLEET, key), now)
+            yield
         self._touch(str(key) for key in there if places.of(key) is Place.OVER)
         found = (self._store.get(CONSUMER_FLEET, key) for key in there if places.of(key) is not Place.OVER)
         reads = [(self.known.take_in(obj), halts_in(obj)) for obj in found if obj is not None]
         reads += [(read, Halts()) for read in self.known.hidden]
         fleets = [kept_of(read, halts, self.known.gates_at_first(read.fleet.key, now)) for read, halts in reads]
         if fleets:
-            facts = self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in fleets])
-            self._call(self.ledger.began(fleets, facts, now))
+            groups = self._groups.each_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in fleets])
+            self._call((yield from self.ledger.beginning(fleets, groups, now)))
             self._obey()
             self._touch(each.fleet.key for each in fleets)
+        self._has_begun, missed, self._missed = True, self._missed, None
+        for kind, key in missed:
+            self._told(kind, key, self._store.get(kind, key))
 
     def turn_of(self, key: Key, memory: RolloutMemory) -> Turn:
         """What its fleets say of a group now. `memory`: what its status remembers."""
         name = str(key)
+        self._take_up_first(name)
         selecting = self.ledger.fleets_of(name)
         if not selecting:
             return Turn()
@@ -89,8 +100,9 @@ class Fleets(FleetsInTime, Witness):
             standing = TurnStanding.CALLED
         order, (fleets, unread) = self.orders.by_group.get(name), self.known.told_apart(selecting)
         campaign = "" if order is None else order.campaign
-        asks, stands_at = self.ledger.asks_for(name), stand_at(self.ledger.allocator.waits_for(name))
-        return Turn(standing, fleets, ALWAYS_ASKS | asks, campaign, unread, stands_at)
+        at = self.ledger.allocator.waits_for(name)
+        stands_at = None if at is not None and self.is_coming(at.fleet) else stand_at(at)
+        return Turn(standing, fleets, ALWAYS_ASKS | self.ledger.asks_for(name), campaign, unread, stands_at)
 
     def may_write(self, key: Key, world: World, memory: RolloutMemory) -> bool:
         """Whether the turn that `memory` would give, if it does, is still to be had. It is kept for as long as nobody
@@ -99,6 +111,7 @@ class Fleets(FleetsInTime, Witness):
         gives = has is not None and has.is_held and not (had is not None and had.is_held)
         if not gives or world.turn.standing is not TurnStanding.CALLED:
             return True
+        self._take_up_first(str(key))
         is_good = self.is_up_to_date(str(key)) and self._may_begin(str(key))
         return is_good and self.ledger.allocator.keep_call(str(key), self._now())
 
@@ -150,15 +163,11 @@ class Fleets(FleetsInTime, Witness):
         self._groups.orders = orders
         if is_as_before:
             return
-        facts = self._groups.facts_of(map(key_in, sorted(concerned)), [kept.fleet for kept in self.ledger.fleets()])
-        self._call(self.ledger.ordered(orders.limits, facts, self._now()))
+        self._call(self.ledger.ordered(orders.limits, (), self._now()))
+        counting = [name for name in concerned if self.ledger.allocator.claim_of(name).standing.counts]
+        self._take_up(counting)  # who moves has room in a wave before anybody else is called there
+        self._take_up_later(concerned.difference(counting))
         self._touch(fleet for group in concerned for fleet in self.ledger.fleets_of(group))
-        self.stirred.set()
-
-    def relisted(self) -> None:
-        """The store has all groups as they were listed at `relist_at` or later."""
-        facts = self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in self.ledger.fleets()])
-        self._call(self.ledger.relisted(facts, self._now()))
         self.stirred.set()
 
     def hide(self, namespaces: Collection[str]) -> None:
@@ -176,6 +185,9 @@ class Fleets(FleetsInTime, Witness):
 
     def _told(self, kind: Kind, key: Key, obj: Json | None) -> None:
         """The store's word, in which a status that was just written is counted."""
+        if self._missed is not None:
+            self._missed[kind, key] = None
+            return
         if not self._has_begun:
             if kind is CONSUMER_FLEET:
                 self.known.listed(key, obj, self._now())
@@ -214,13 +226,8 @@ class Fleets(FleetsInTime, Witness):
         """`is_first`: nobody has been counted so far."""
         name, now = read.fleet.key, self._now()
         kept = kept_of(read, halts, self.known.gates(name, now))
-        if is_first:
-            for facts in self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [read.fleet]):
-                self.ledger.changed(facts, now)
-        selected = set(self.names_in(name))
-        called = self.ledger.put(kept.fleet, now, kept.gates, kept.halts)
-        self._call((*called, *sorted(selected ^ set(self.names_in(name)))))
-        self._settle({*selected, *self.names_in(name)})
+        found = map(str, self._store.keys(CONSUMER_GROUP)) if is_first else self.ledger.concerned(kept.fleet)
+        self._comes(kept.fleet, kept.gates, kept.halts, concerned=found)
         self._obey()
         self._touch([name])
 
@@ -232,19 +239,17 @@ class Fleets(FleetsInTime, Witness):
         self.known.drop(name)
         self.series.pop(name, None)
         self.dirty.discard(name)
-        selected = set(self.names_in(name))
-        called = self.ledger.remove(name, self._now())
+        selected = self._forget_fleet(name)
         if not self.known:
-            self.ledger = Ledger(elapsed=self._elapsed)
+            self.ledger = Ledger(elapsed=self._elapsed, looks=LOOKS_AT_ONCE)
             self.ledger.ordered(self.orders.limits, (), self._now())
             self._groups.forget_sights()
-        self._call((*called, *sorted(selected)))
-        self._settle(selected if self.known else ())
-
-    def _settle(self, groups: Iterable[str]) -> None:
-        """For how long those who are done count yet follows from what their fleets say by now."""
-        facts = self._groups.facts_of(map(key_in, groups), [kept.fleet for kept in self.ledger.fleets()])
-        self._call(self.ledger.all_changed(facts, self._now()))
+            self._to_take_up.clear()
+        self._call(sorted(selected))
+        if self.known:
+            self._call(self.ledger.ticked(self._now()))
+            self._take_up_later(selected)
+            self._call_put_off()
 
     def _obey(self) -> None:
         """Commands by annotation, each token once."""
@@ -257,13 +262,15 @@ class Fleets(FleetsInTime, Witness):
         if obj is None:
             self._call(self.ledger.gone(name, now))
             self._touch(concerned)
+            self._are_taken_up([name])
             return
+        is_behind = self._is_to_be_taken_up(name)
         facts = self._groups.facts(key, obj, [kept.fleet for kept in self.ledger.fleets()])
-        if facts is None or facts == before:
+        if facts is None or (facts == before and not is_behind):
             return
         self._groups.has_changed(before, facts)
         let_through = self.ledger.let_through(name)
-        called = self.ledger.changed(facts, now)
+        called = self.ledger.all_changed([facts], now, anyway=is_behind)
         fleets = self.ledger.fleets_of(name)
         if bool(fleets) is not bool(concerned):
             called = (*called, name)
@@ -272,6 +279,11 @@ class Fleets(FleetsInTime, Witness):
             self.begun += [] if begun is None else [begun]
         self._call(called)
         self._touch({*concerned, *fleets})
+        if is_behind:
+            self._are_taken_up([name])
+
+    def _has_come(self) -> None:
+        self._stir()
 
     def _stir(self) -> None:
         self.stirred.set()

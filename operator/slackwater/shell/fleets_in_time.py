@@ -7,38 +7,34 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 
-from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.timers import Elapsed
 from slackwater.core.fleet.times import Scope
 from slackwater.shell.fleet_places import in_turns
 from slackwater.shell.fleet_series import FleetSeries
-from slackwater.shell.known_fleets import KnownFleets
-from slackwater.shell.orders import key_in
-from slackwater.shell.store import Key
+from slackwater.shell.store import Key, Store
+from slackwater.shell.taking_in import AT_ONCE, TakingIn
 
 
-class FleetsInTime:
-    def __init__(self, wake: Callable[[Key], None], scope: Scope, now: Callable[[], float], elapsed: Elapsed) -> None:
-        self.ledger = Ledger(elapsed=elapsed)
-        self.known = KnownFleets(scope)
+class FleetsInTime(TakingIn):
+    def __init__(
+        self, store: Store, wake: Callable[[Key], None], scope: Scope, now: Callable[[], float], elapsed: Elapsed
+    ) -> None:
+        super().__init__(store, wake, scope, now, elapsed)
         self.series: defaultdict[str, FleetSeries] = defaultdict(FleetSeries)
         """By fleet: what has happened since this process began."""
-        self.changed = asyncio.Event()
-        """Something is to be written, or is due sooner than it was."""
-        self.dirty: set[str] = set()
-        """Fleets whose status may say something else by now."""
-        self._wake = wake
-        self._now = now
-        self._put_off: set[str] = set()
-        """Groups that asked while one of their fleets was due: they are called once it was looked at."""
 
     def tick(self) -> None:
         """What time has changed."""
-        for _ in self.ticking():
+        while self._has_more_after(self.ticking()):
             pass
+
+    def _has_more_after(self, steps: Iterator[None]) -> bool:
+        for _ in steps:
+            pass
+        return self.is_behind
 
     async def tick_in_turns(self) -> None:
         """The same, a fleet at a time."""
@@ -46,10 +42,19 @@ class FleetsInTime:
             await asyncio.sleep(0)
 
     def ticking(self) -> Iterator[None]:
-        """Namespaces take turns. Between two steps all else may change."""
+        """Namespaces take turns, and who is to be taken up has one after each look. Between two steps all else may
+        change; who comes meanwhile has turns at the next tick."""
         due = [each.fleet.key for each in self.ledger.fleets() if each.due_at <= self._now()]
         for key in in_turns(due):
             self._catch_up(key)
+            yield
+            if self._to_take_up:
+                self._take_up_some()
+                yield
+        for _ in range(sum(1 + len(each) // AT_ONCE for each in self._to_take_up.values())):
+            if not self._to_take_up:
+                break
+            self._take_up_some()
             yield
         self._call(self.ledger.ticked(self._now()))
         for name in self.ledger.allocator.taken_lapses():
@@ -57,15 +62,19 @@ class FleetsInTime:
             for fleet in self.ledger.fleets_of(name):
                 self.series[fleet].count("lapsed", facts)
             self._touch(self.ledger.fleets_of(name))
+        if self.is_behind:
+            yield  # and it goes on at the next tick
 
     def ticks_at(self) -> float:
         """When `tick` has something to do; infinite where nothing is due."""
+        if self.is_behind:
+            return self._now()
         at = self.ledger.allocator.wakes_at()
         return min([*(kept.due_at for kept in self.ledger.fleets()), inf if at is None else at])
 
     def is_up_to_date(self, group: str) -> bool:
         """Whether what its fleets say holds at this moment. One of them is looked at, where that is due; where more of
-        them are, the group is called as soon as all were."""
+        them are, or one is coming, the group is called as soon as all were."""
         for fleet in self._due_of(group)[:1]:
             self._catch_up(fleet)
         if self._due_of(group):
@@ -73,28 +82,15 @@ class FleetsInTime:
             return False
         return True
 
-    def _due_of(self, group: str) -> list[str]:
-        kept, now = [self.ledger.kept(each) for each in self.ledger.fleets_of(group)], self._now()
-        return [each.fleet.key for each in kept if each is not None and each.due_at <= now]
-
     def _catch_up(self, fleet: str) -> None:
         kept, now = self.ledger.kept(fleet), self._now()
         if kept is None or kept.due_at > now:
             return
-        self._call(self.ledger.passed(fleet, self.known.gates(fleet, now), now))
+        gates = self.known.gates(fleet, now)
+        if gates.is_overridden is not kept.fleet.is_overridden:  # its groups are in other cells
+            overridden = kept.fleet.overridden(gates.is_overridden)
+            self._comes(overridden, gates, kept.halts, concerned=kept.tally.names)
+        else:
+            self._call(self.ledger.passed(fleet, gates, now))
         self._touch([fleet])
-        ready = {group for group in self._put_off if not self._due_of(group)}
-        self._put_off -= ready
-        self._call(sorted(ready))
-
-    def _call(self, groups: Iterable[str]) -> None:
-        for name in groups:
-            self._wake(key_in(name))
-            self._touch(self.ledger.fleets_of(name))
-            self.changed.set()
-
-    def _touch(self, fleets: Iterable[str]) -> None:
-        new = {*fleets} - self.dirty
-        if new:
-            self.dirty |= new
-            self.changed.set()
+        self._call_put_off()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import CAMPAIGN
@@ -65,9 +65,13 @@ class KnownGroups:
 
     def facts_of(self, keys: Iterable[Key], fleets: Sequence[Fleet]) -> list[GroupFacts]:
         """Of those of the groups that are there, and can be read. `fleets`: all that there are."""
+        return list(self.each_of(keys, fleets))
+
+    def each_of(self, keys: Iterable[Key], fleets: Sequence[Fleet]) -> Iterator[GroupFacts]:
+        """The same, one by one."""
         found = ((key, self._store.get(CONSUMER_GROUP, key)) for key in keys)
         facts = (self.facts(key, obj, fleets) for key, obj in found if obj is not None)
-        return [each for each in facts if each is not None]
+        return (each for each in facts if each is not None)
 
     def facts(self, key: Key, obj: Json, fleets: Sequence[Fleet]) -> GroupFacts | None:
         """None where its status cannot be read: nothing is done to such a group, and what was known of it stands."""

@@ -12,8 +12,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.sentences import remedy
+from slackwater.core.fleet import surplus
 from slackwater.ports import Kind
-from slackwater.shell import campaign_folds, fleet_places
+from slackwater.shell import campaign_folds
 from slackwater.shell.leadership import LONGEST_LEASE_S
 from slackwater.shell.places import Place, parse_place
 from slackwater.shell.shown_groups import ALL, read_shown
@@ -95,7 +96,7 @@ class Settings(BaseModel):
     most_per_namespace: int = Field(300_000, ge=10_000, le=10_000_000)
     """Partitions and members of all groups of one namespace together that are looked at, a fifth of it for groups that
     grow. Each takes a kilobyte. Large objects of the namespace have a hundred bytes for each, too."""
-    most_fleets: int = Field(fleet_places.MOST, ge=1, le=1_000)
+    most_fleets: int = Field(surplus.MOST, ge=1, le=1_000)
     """How many ConsumerFleets of one namespace count, the oldest; the operator's own namespace has no bound. A look at
     one may keep the event loop for a twentieth of a second, twice a minute."""
     most_campaigns: int = Field(campaign_folds.MOST, ge=1, le=1_000)

@@ -225,6 +225,24 @@ def test_whoever_is_never_called_is_found_where_a_scan_calls_nobody_either(monke
             histories(seed)
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_some_at_a_time_it_calls_the_same_in_the_same_order(seed: int) -> None:
+    draw = random.Random(seed)
+    waits = [_claim(draw, None, f"team/{number}", 1_000.0) for number in range(40)]
+    limits = {cell: _limit(draw) for cell in CELLS} | {SHUT: Limit(number=0)}
+    whole, some = Allocator(CALL_S), Allocator(CALL_S)
+    for each in (whole, some):
+        each.limited(limits.items())
+        each.changed(waits, 1_000.0)
+        each.limited([(SHUT, Limit(number=99))])
+    some.looks = 3
+    called = some.changed((), 2_000.0)
+    assert some.is_behind
+    while some.is_behind:
+        called += some.changed((), 2_000.0)
+    assert called == whole.changed((), 2_000.0)
+
+
 @pytest.mark.slow
 @pytest.mark.minutes(5)
 def test_so_it_does_in_ten_thousand_histories() -> None:

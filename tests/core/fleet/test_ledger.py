@@ -12,7 +12,7 @@ import pytest
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
 from slackwater.core.fleet.allocation import HORIZON_S
 from slackwater.core.fleet.claim import Cell, Claim, Standing
-from slackwater.core.fleet.claims import Fleet, claim_of
+from slackwater.core.fleet.claims import Fleet, Part, claim_of, part_of
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.reservation import STUCK_AFTER_S
@@ -122,6 +122,117 @@ def test_kept_by_changes_it_is_as_made_from_scratch(seed: int) -> None:
     assert {cell: play.without_calls(play.ledger, cell) for cell in cells} == {
         cell: play.without_calls(fresh, cell) for cell in cells
     }
+
+
+class InSteps(Play):
+    """Fleets come and go a few groups at a time, whatever else happens meanwhile."""
+
+    def __init__(self, seed: int) -> None:
+        self.left: dict[str, set[str]] = {}
+        self.stale: set[str] = set()
+        super().__init__(seed)
+
+    def step(self) -> None:
+        super().step()
+        self.takes_up(self.draw.randint(0, 3))
+
+    def takes_up(self, most: int) -> None:
+        waiting = sorted(self.stale.union(*self.left.values()))
+        some = self.draw.sample(waiting, min(most, len(waiting)))
+        self.ledger.all_changed([self.groups[key] for key in some], self.now, anyway=True)
+        self.stale -= {*some}
+        for key in [*self.left]:
+            self.left[key] -= {*some}
+            if not self.left[key]:
+                del self.left[key]
+                self.ledger.has_come(key, self.now)
+
+    def _other_fleet(self) -> None:
+        key = f"slackwater/{self.draw.choice(['one', 'two'])}"
+        if self.draw.random() < 0.3:
+            self.fleets.pop(key, None)
+            self.left.pop(key, None)
+            self.stale |= {*self.ledger.leaves(key)}
+            return
+        self.fleets[key] = fleet(key.partition("/")[2], self.draw)
+        self.left[key] = {*self.ledger.concerned(self.fleets[key])}
+        self.ledger.comes(self.fleets[key], self.now)
+
+    def is_kept_from_beginning(self, group: GroupFacts) -> bool:
+        """By the product: who is to be taken up is, before it is asked; and a fleet that comes is shut."""
+        waits = group.key in self.stale.union(*self.left.values())
+        return waits or not self.ledger.may_begin(group.key, self.now)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_taken_up_in_steps_it_is_as_made_from_scratch(seed: int) -> None:
+    play = InSteps(seed)
+    for _ in range(60):
+        play.step()
+        for key in play.left:
+            selected = [each for each in play.groups.values() if play.fleets[key].selects(each)]
+            assert all(map(play.is_kept_from_beginning, selected))
+    while play.stale or play.left:
+        play.takes_up(1)
+    for facts in list(play.groups.values()):
+        if facts.standing is Standing.ASKS:
+            play._put(replace(facts, standing=Standing.RESTS))
+    fresh = Ledger()
+    fresh.began(play.fleets.values(), play.groups.values(), play.now)
+    cells = play.cells()
+    assert {cell: play.without_calls(play.ledger, cell) for cell in cells} == {
+        cell: play.without_calls(fresh, cell) for cell in cells
+    }
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each fleet was asked what it makes of a group."""
+    found = Counter[str]()
+
+    def counted(group: GroupFacts, fleet: Fleet, *others: Any) -> Part:
+        found[fleet.key] += 1
+        return part_of(group, fleet, *others)
+
+    monkeypatch.setattr("slackwater.core.fleet.selection.part_of", counted)
+    return found
+
+
+def test_a_fleets_change_asks_that_fleet_alone_and_a_groups_asks_none_where_it_only_moves(asked: Counter[str]) -> None:
+    draw = random.Random(1)
+    groups = [replace(group(f"g{number}", draw), labels={"tier": "0"}) for number in range(10)]
+    fleets = [replace(fleet("one", draw), name=f"f{number}") for number in range(20)]
+    ledger = Ledger()
+    ledger.began(fleets, groups, 0.0)
+    assert {*asked.values()} == {10}
+    asked.clear()
+    ledger.put(replace(fleet("two", draw), name="f7"), 1.0)
+    assert asked == {"slackwater/f7": 10}
+    asked.clear()
+    ledger.changed(replace(groups[3], standing=Standing.ASKS, asked_at=2.0), 2.0)
+    assert not asked
+    ledger.changed(replace(groups[4], topics=("others",)), 3.0)
+    assert {*asked.values()} == {1}
+
+
+def test_a_groups_change_asks_no_fleet_of_another_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(1)
+    ledger, seen = Ledger(), list[str]()
+    here = replace(group("g", draw), standing=Standing.RESTS)
+    elsewhere = replace(fleet("one", draw), is_of_the_operator=False)
+    ledger.began([replace(elsewhere, namespace=f"n{number}") for number in range(50)], [here], 0.0)
+    selects = Fleet.selects
+
+    def counted(self: Fleet, facts: GroupFacts) -> bool:
+        seen.append(self.key)
+        return selects(self, facts)
+
+    monkeypatch.setattr(Fleet, "selects", counted)
+    ledger.changed(replace(here, standing=Standing.ASKS), 1.0)
+    assert not seen
+    of_all = ConsumerFleetSpec.model_validate({"selector": {}})
+    ledger.put(Fleet(here.namespace, "new", of_all), 2.0)
+    assert ledger.fleets_of(here.key) == (f"{here.namespace}/new",)
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -139,10 +139,11 @@ def _plan_fleet(name: str, typed: Typed, *, everybody: bool) -> None:
     _check_limits(typed, look.fleet)
     question = Question(everybody, _moment(typed, look.fleet, look.board.now), typed.limits)
     found = forecast(look.board, look.fleet, question)
+    surplus = look.board.surplus_in(place.namespace)
     if typed.output is Output.TABLE:
-        print_whole(forecast_picture(found, look.fleet, look.board.now))
+        print_whole(forecast_picture(found, look.fleet, look.board.now, surplus))
     else:
-        print_document(forecast_document(found, look.fleet, look.board.now), typed.output)
+        print_document(forecast_document(found, look.fleet, look.board.now, surplus), typed.output)
 
 
 def _plan_campaign(files: Sequence[str], name: str | None, typed: Typed) -> None:

@@ -17,7 +17,8 @@ from slackwater.api.durations import format_duration
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.fleet_waves import Promote
 from slackwater.api.timestamps import timestamp
-from slackwater.cli.words.fleets import GATE_SENTENCES, cell_in_words, clock
+from slackwater.cli.pictures.forecast import surplus_document
+from slackwater.cli.words.fleets import cell_in_words, clock, standing_still
 from slackwater.core.decision.reasons import Hold
 from slackwater.core.decision.words import count, listing, shown
 from slackwater.core.fleet.campaign_eta import WAVES
@@ -26,6 +27,7 @@ from slackwater.core.fleet.held_defaults import held_by
 from slackwater.core.fleet.participants import Obstacle
 from slackwater.core.fleet.plan import Bottleneck
 from slackwater.core.fleet.seen import FleetSeen
+from slackwater.core.fleet.surplus import Surplus
 from slackwater.core.fleet.waves import wave_in_words
 from slackwater.core.protocol.foreseen import Found, stops_all
 from slackwater.core.protocol.preflight import Way
@@ -66,6 +68,8 @@ class CampaignPlan:
     """Of a campaign of its name that is there; None: there is none."""
     is_partial: bool = False
     """There may be groups, or fleets, that whoever looks may not list."""
+    surplus: Surplus | None = None
+    """Where the namespace has more fleets than count."""
 
 
 def campaign_plan_picture(plan: CampaignPlan) -> RenderableType:
@@ -82,8 +86,7 @@ def campaign_plan_picture(plan: CampaignPlan) -> RenderableType:
     for label, words in _rows(plan):
         rows.add_row(label, shown(words, _WIDTH))
     remarks = (Text(shown(words, _WIDTH), style) for words, style in _remarks(plan))
-    waves = (_waves(plan),) if plan.found.waves else ()
-    return Group(title, *waves, *((rows,) if rows.row_count else ()), *remarks)
+    return Group(title, *((_waves(plan),) if plan.found.waves else ()), *((rows,) if rows.row_count else ()), *remarks)
 
 
 def campaign_plan_document(plan: CampaignPlan) -> Json:
@@ -103,10 +106,11 @@ def campaign_plan_document(plan: CampaignPlan) -> Json:
         "waves": [_wave_document(each) for each in found.waves],
         "skipped": [_obstacle_document(each.key, each.obstacle) for each in found.left_alone if each.obstacle],
         "unknown": [
-            {"group": key, "reason": hold.reason.value, "message": hold.message}
-            for key, hold in plan.ways.unknown.items()
+            {"group": key, "reason": each.reason.value, "message": each.message}
+            for key, each in plan.ways.unknown.items()
         ],
         "stops": list(plan.ways.stops),
+        "tooManyFleets": surplus_document(plan.surplus),
         "done": list(found.done),
         "endsAt": _moment(found.ends_at),
         "endsAtP90": _moment(found.ends_at_latest),
@@ -223,9 +227,7 @@ def _remarks(plan: CampaignPlan) -> Iterator[tuple[str, str]]:
     if found.refused:
         yield f"It would not begin: {found.refused}.", "red"
     yield from _of_its_end(plan)
-    if plan.fleet.shut:
-        what = " and ".join(GATE_SENTENCES[gate] for gate in sorted(plan.fleet.shut))
-        yield f"Nothing of it begins while the fleet {what}.", "yellow"
+    yield from ((words, "yellow") for words in standing_still(plan.fleet, plan.surplus))
     for is_so, words in (
         (spec.paused, "It is paused (spec.paused): nobody begins before somebody lets it go on."),
         (spec.dry_run, "It is a dry run (spec.dryRun): applied as it is, it moves nobody."),

@@ -10,22 +10,24 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.api.timestamps import timestamp
-from slackwater.cli.words.fleets import GATE_SENTENCES, cell_in_words, clock, elapsed
+from slackwater.cli.words.fleets import cell_in_words, clock, elapsed, standing_still, surplus_in_words
 from slackwater.core.decision.words import count, listing
 from slackwater.core.fleet.forecast import Forecast
 from slackwater.core.fleet.seen import FleetSeen
+from slackwater.core.fleet.surplus import Surplus
 
 Json = dict[str, Any]
 
 
-def forecast_picture(found: Forecast, fleet: FleetSeen, now: float) -> RenderableType:
+def forecast_picture(found: Forecast, fleet: FleetSeen, now: float, surplus: Surplus | None = None) -> RenderableType:
+    """`surplus`: where the fleet's namespace has more fleets than count."""
     if not found.groups:
         none = (
             "No group of it has pods."
             if found.everybody
             else "Nobody waits: --all-restart plans a restart of all, -f FILE a campaign."
         )
-        return Text(none, "dim")
+        return Group(Text(none, "dim"), *((Text(surplus_in_words(surplus), "yellow"),) if surplus is not None else ()))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Groups", justify="right")
     for header in ("Begins", "Ends", "p90", "Held back by"):
@@ -37,10 +39,10 @@ def forecast_picture(found: Forecast, fleet: FleetSeen, now: float) -> Renderabl
     begins = [found.soon.begins_at[key] for key in found.groups if key in found.soon.begins_at]
     ends = (when(found.ends_at(ran)) for ran in (found.soon, found.late))
     table.add_row(str(len(found.groups)), when(min(begins, default=None)), *ends, _narrowest(found, fleet))
-    return Group(table, *(Text(line, style) for line, style in _lines(found, fleet, now)))
+    return Group(table, *(Text(line, style) for line, style in _lines(found, fleet, now, surplus)))
 
 
-def forecast_document(found: Forecast, fleet: FleetSeen, now: float) -> Json:
+def forecast_document(found: Forecast, fleet: FleetSeen, now: float, surplus: Surplus | None = None) -> Json:
     """Fields are added to it, never renamed. Times are null where nobody begins, durations are in seconds."""
     narrowest = found.narrowest
     return {
@@ -67,8 +69,13 @@ def forecast_document(found: Forecast, fleet: FleetSeen, now: float) -> Json:
         "withoutHistory": found.without_history,
         "withoutCoordinator": found.without_coordinator,
         "never": list(found.never),
+        "tooManyFleets": surplus_document(surplus),
         "begins": {key: timestamp(round(at)) for key, at in sorted(found.soon.begins_at.items())},
     }
+
+
+def surplus_document(surplus: Surplus | None) -> Json | None:
+    return None if surplus is None else {"fleets": surplus.fleets, "count": surplus.counting, "told": surplus.is_told}
 
 
 def _moment(at: float | None) -> str | None:
@@ -85,7 +92,7 @@ def _narrowest(found: Forecast, fleet: FleetSeen) -> str:
     return f"{narrowest.cell.budget}{whose}{where} ({narrowest.groups} of {len(found.groups)})"
 
 
-def _lines(found: Forecast, fleet: FleetSeen, now: float) -> Iterator[tuple[str, str]]:
+def _lines(found: Forecast, fleet: FleetSeen, now: float, surplus: Surplus | None) -> Iterator[tuple[str, str]]:
     """What makes it last, what would make it shorter, and what the figures rest on; with the style of each."""
     ends_at = found.ends_at(found.soon)
     if (narrowest := found.narrowest) is not None:
@@ -103,9 +110,7 @@ def _lines(found: Forecast, fleet: FleetSeen, now: float) -> Iterator[tuple[str,
     if found.never:
         fit = "fits" if len(found.never) == 1 else "fit"
         yield f"{count(len(found.never), 'group')} {fit} into none of the windows: {listing(found.never)}.", "red"
-    if fleet.shut:
-        what = " and ".join(GATE_SENTENCES[gate] for gate in sorted(fleet.shut))
-        yield f"Nothing of it begins while the fleet {what}.", "yellow"
+    yield from ((words, "yellow") for words in standing_still(fleet, surplus))
     if found.without_history:
         yield f"{count(found.without_history, 'group')} without a rollout so far: taken as the others' median.", "dim"
     if found.without_coordinator:

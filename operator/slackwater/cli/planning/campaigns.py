@@ -72,9 +72,9 @@ def foreseen_campaign(asked: Asked, assumed: Assumed) -> CampaignPlan:
     ways = Ways.of(asked.ways)
     groups = [replace(group, way=ways.obstacles.get(group.key)) for group in asked.groups]
     found = forecast_campaign(asked.campaign, asked.fleet, groups, asked.fleets.board, assumed)
-    return CampaignPlan(
-        found, asked.fleet, asked.fleets.board.now, ways, asked.phase, is_partial=asked.fleets.is_partial
-    )
+    board, is_partial = asked.fleets.board, asked.fleets.is_partial
+    surplus = board.surplus_in(asked.campaign.namespace)
+    return CampaignPlan(found, asked.fleet, board.now, ways, asked.phase, is_partial=is_partial, surplus=surplus)
 
 
 async def _phase(api: KubernetesApi, place: Place) -> str | None:

@@ -15,12 +15,13 @@ from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.api.fleet_budgets import Budget, CountedPer
 from slackwater.api.timestamps import timestamp
 from slackwater.cli.words.orders import order_in_words, waits_for_its_order
-from slackwater.core.decision.words import listing
+from slackwater.core.decision.words import count, listing
 from slackwater.core.fleet.board import Board, Wait
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.claims import FREEZES, STOPS, WINDOWS
 from slackwater.core.fleet.plan import Ran, run
 from slackwater.core.fleet.seen import FleetSeen, Seen
+from slackwater.core.fleet.surplus import Surplus
 
 _UTC: Final = "UTC"
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
@@ -30,6 +31,24 @@ GATE_SENTENCES: Final = {
     "halts": "is halted",
 }
 """What is so of a fleet while its gate is shut, and does not end by itself."""
+
+
+def surplus_in_words(surplus: Surplus) -> str:
+    has = f"namespace {surplus.namespace} has {count(surplus.fleets, 'ConsumerFleet')}"
+    if surplus.is_told:
+        many = f"{has}, and only the oldest {surplus.counting} count"
+        return f"Nothing begins while {many}: delete those that nobody needs, or raise observation.mostFleets."
+    would = f"only the oldest {surplus.counting} count, unless the operator's observation.mostFleets says otherwise"
+    return f"Nothing would begin while {has}: {would}."
+
+
+def standing_still(fleet: FleetSeen, surplus: Surplus | None) -> Iterator[str]:
+    """What keeps all of it from beginning, besides the time."""
+    if fleet.shut:
+        what = " and ".join(GATE_SENTENCES[gate] for gate in sorted(fleet.shut))
+        yield f"Nothing of it begins while the fleet {what}."
+    if surplus is not None:
+        yield surplus_in_words(surplus)
 
 
 def ordinal(number: int) -> str:

@@ -6,11 +6,14 @@ one fleet, and whether its spec can be kept; `tally` counts how many of its grou
 much has gone wrong. `places` counts what moves in each cell, `line` keeps who waits at which of them, `reservation`
 what comes free for whoever waits for long, `calls` who may begin, `timers` what time alone changes, and `allocation`
 calls whoever waits as soon as all of a group's cells have room. `ledger` is all of it together: groups and fleets
-(`kept`), by changes; `coordinators` knows the brokers, and who may be at any of them. `report` is a
-fleet's status, in the words of `reasons`; `sight` what a look at a group says to its fleets.
+(`kept`), by changes; `selection` is which fleets select which groups, and what each makes of each, `limits` what the
+allocator is told of cells, `coordinators` knows the brokers, and who may be at any of them; `steps` has work on many
+groups go some at a time. `report` is a fleet's status, in the words of `reasons`; `sight` what a look at a group says
+to its fleets.
 
-Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `board` says who
-waits where, and for whom (`stands` names the place); `plan` runs a ledger forward, and `forecast` says what would be.
+Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `surplus`
+whether a namespace has more fleets than count, `board` says who waits where, and for whom (`stands` names the place);
+`plan` runs a ledger forward, and `forecast` says what would be.
 
 On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends. `standstill`
 is when a remedy that makes no step gives its room to others.

@@ -7,9 +7,9 @@ them would call the same (tests/core/fleet/test_allocation.py).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from heapq import heappop, heappush
+from sys import maxsize
 from typing import Final
 
 from slackwater.core.fleet.calls import Calls, PutOff, nobody
@@ -17,6 +17,7 @@ from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 from slackwater.core.fleet.line import Entry, Line
 from slackwater.core.fleet.places import Places
 from slackwater.core.fleet.reservation import Reservation
+from slackwater.core.fleet.steps import AT_ONCE, done
 from slackwater.core.fleet.timers import Elapsed, Timers
 
 HORIZON_S: Final = 75.0
@@ -34,6 +35,8 @@ class Allocator:
 
     def __init__(self, call_s: float = 120.0, put_off: PutOff = nobody, elapsed: Elapsed = None) -> None:
         self._put_off = put_off
+        self.looks, self.is_behind = maxsize, False
+        """At how many who wait it looks in one piece; and whether more are left, who stand where they are meanwhile."""
         self._claims: dict[str, Claim] = {}
         self._places = Places()
         self._line = Line()
@@ -51,12 +54,18 @@ class Allocator:
 
     def began(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
         """All groups, as they were listed after the lease was taken. Returns whom it calls."""
+        return done(self.beginning(claims, now))
+
+    def beginning(self, claims: Iterable[Claim], now: float) -> Generator[None, None, tuple[str, ...]]:
+        """The same, some groups at a time."""
         listed = list(claims)
         self._set_clock(now)
         has = {claim.group: claim for claim in listed if claim.standing is Standing.HAS}
         self._admitted.update(has)
-        for claim in listed:
+        for number, claim in enumerate(listed, start=1):
             self._take_up(claim)
+            if number % AT_ONCE == 0:
+                yield
         self._overfull = frozenset(c for claim in has.values() for c in claim.takes if self._places.overfull((c,)))
         self._found_there = {name for name, claim in has.items() if not self._overfull.isdisjoint(claim.takes)}
         self._admitted -= self._found_there
@@ -182,7 +191,11 @@ class Allocator:
         self._pass_time(now)
         called = self._admit_late()
         self._reservation.renew(self._first_loose(), self._claims, now)
-        while (entry := self._next_to_look_at(now)) is not None:
+        self.is_behind = True
+        for _ in range(self.looks):
+            if (entry := self._next_to_look_at(now)) is None:
+                self.is_behind = False
+                break
             if self._call_or_park(entry, now):
                 called.append(entry[1])
             self._reservation.renew(self._first_loose(), self._claims, now)
@@ -190,22 +203,14 @@ class Allocator:
 
     def _admit_late(self) -> list[str]:
         """In order, those that move before all others: what is away has to come back."""
-        admitted = []
-        late = [self._claims[group] for group in self._late]
+        admitted, late = [], [self._claims[group] for group in self._late]
         for claim in sorted(late, key=lambda each: (not each.moving, each.order, each.group)):
-            if self._bears(claim):
+            others = [self._claims[group] for group in self._late if group != claim.group]
+            if self._overfull.isdisjoint(claim.takes) and self._places.bear(claim, others):
                 self._late.discard(claim.group)
                 admitted.append(claim.group)
         self._admitted.update(admitted)
         return admitted
-
-    def _bears(self, claim: Claim) -> bool:
-        """Others that are late count only while they move."""
-        others = [self._claims[group] for group in self._late if group != claim.group]
-        still = Counter(cell for each in others if not each.moving for cell in each.takes)
-        uses = ((cell, *self._places.use(cell)) for cell in claim.takes if not self._places.is_shut(cell))
-        fits = all(used - still[cell] <= limit for cell, limit, used in uses)
-        return fits and self._overfull.isdisjoint(claim.takes)
 
     def _next_to_look_at(self, now: float) -> Entry | None:
         """The first in order of those who are parked nowhere, or at a cell that has room by now."""
@@ -275,7 +280,8 @@ class Allocator:
             if (claim := self._claims.get(group)) is None:
                 continue
             self._lapse(claim, now)
-            self._come_back(claim, now)
+            if self._calls.come_back(group, now):
+                heappush(self._loose, (claim.order, group))
             if claim.standing is Standing.SETTLES and claim.counts_until <= now:
                 self._take_up(Claim(group, claim.member_of))
             elif claim.standing is Standing.SETTLES:  # the clock was set back
@@ -287,7 +293,3 @@ class Allocator:
         if call is not None and call.until <= now:
             self._places.given_back(call.takes)
             self._timers.wake(self._calls.lapse(claim.group, now), claim.group)
-
-    def _come_back(self, claim: Claim, now: float) -> None:
-        if self._calls.come_back(claim.group, now):
-            heappush(self._loose, (claim.order, claim.group))

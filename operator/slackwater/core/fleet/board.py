@@ -18,6 +18,7 @@ from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.plan import Outset, Pace, coordinators_of
 from slackwater.core.fleet.seen import FleetSeen, Seen, settled
+from slackwater.core.fleet.surplus import Surplus, surplus_of
 
 ASSUMED_POD_S: Final = 60.0
 """What a pod takes in a fleet of which no group has been rolled out yet."""
@@ -69,6 +70,10 @@ class Board:
     def of(self, fleet: Fleet) -> list[Seen]:
         """The groups that it selects."""
         return [each for each in self.groups.values() if fleet.selects(each.facts)]
+
+    def surplus_in(self, namespace: str) -> Surplus | None:
+        """None: the namespace has no more fleets than count."""
+        return surplus_of(namespace, self._seen)
 
     def is_selected(self, key: str) -> bool:
         return any(fleet.selects(self._facts[key]) for fleet in self.fleets)

@@ -8,14 +8,15 @@ none of the groups.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Final
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
 from slackwater.api.fleet_budgets import Budget, CountedPer, MoveReason
-from slackwater.core.fleet.claim import Cell, Claim, Limit, in_order
+from slackwater.core.fleet.claim import Cell, Cells, Claim, Limit, in_order
 from slackwater.core.fleet.facts import NOT_KNOWN, GroupFacts
 
 EVERYWHERE: Final = "*"
@@ -36,18 +37,22 @@ class Fleet:
     """It is in the operator's own namespace, and may name others."""
     is_overridden: bool = False
     """Its override is in force."""
+    key: str = field(init=False, repr=False, compare=False)
+    """`namespace/name`: kept, since each cell of each group asks for it."""
 
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", f"{self.namespace}/{self.name}")
 
     def overridden(self, is_overridden: bool) -> Fleet:
         return replace(self, is_overridden=is_overridden)
 
     def selects(self, group: GroupFacts) -> bool:
+        return self.reaches(group.namespace) and self.spec.selector.matches(group.labels)
+
+    def reaches(self, namespace: str) -> bool:
+        """Whether it may select groups there."""
         namespaces = self.spec.namespaces if self.is_of_the_operator else ()
-        reaches = EVERYWHERE in namespaces or group.namespace in (namespaces or (self.namespace,))
-        return reaches and self.spec.selector.matches(group.labels)
+        return EVERYWHERE in namespaces or namespace in (namespaces or (self.namespace,))
 
     def gate(self, name: str) -> Cell:
         """The cell that is shut while something keeps every group of the fleet from beginning."""
@@ -77,11 +82,13 @@ def stop_of(fleet: str, name: str) -> Cell:
 STOPS: Final = "!"
 HELD: Final = Cell("", "", "campaign")
 """Of a group whose change waits for a campaign's order. It is always shut."""
+ACCEPTED: Final = "accepted"
+"""Nothing lets a group pass it. Its stop is shut as well while not all of the fleet's groups are taken up."""
 HALTS: Final = "halts"
 WINDOWS: Final = "windows"
 FREEZES: Final = "freezes"
 GATES: Final[Mapping[str, Passes | None]] = {
-    "accepted": None,
+    ACCEPTED: None,
     "pause": None,
     WINDOWS: Passes.WINDOWS,
     FREEZES: Passes.FREEZES,
@@ -90,45 +97,56 @@ GATES: Final[Mapping[str, Passes | None]] = {
 """What keeps groups from beginning, and what lets a group pass it all the same."""
 
 
-def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[str, frozenset[int]]) -> Claim:
-    """`fleets`: those that select it. `coordinators`: those that are known, by Kafka cluster."""
-    cells = {
-        fleet.key: [(budget, _cells(fleet, budget, group, coordinators)) for budget in fleet.spec.budgets]
-        for fleet in fleets
-    }
-    belongs = {
-        cell for found in cells.values() for budget, each in found for cell in each if _is_known_in(budget, group)
-    }
-    takes = {
-        cell for found in cells.values() for budget, each in found if group.reason in budget.reasons for cell in each
-    }
-    gates = {cell for fleet in fleets for cell in _gates(fleet, group, coordinators)}
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one fleet makes of one group."""
+
+    member_of: Cells
+    takes: Cells
+    head_start_s: float
+
+
+def claim_of(
+    group: GroupFacts,
+    fleets: Sequence[Fleet],
+    coordinators: Mapping[str, frozenset[int]],
+    parts: Sequence[Part] | None = None,
+) -> Claim:
+    """`fleets`: those that select it. `coordinators`: those that are known, by Kafka cluster. `parts`: what the fleets
+    make of it, in the order of their names, where somebody knows that already."""
+    if parts is None:
+        parts = [part_of(group, fleet, coordinators) for fleet in sorted(fleets, key=lambda each: each.key)]
+    takes = tuple(chain.from_iterable(part.takes for part in parts))
+    belongs = tuple(chain.from_iterable(part.member_of for part in parts))
     return Claim(
         group=group.key,
-        member_of=in_order(belongs if group.replicas else ()),
-        takes=in_order(group.besides.union(takes, gates)),
+        member_of=belongs if group.replicas else (),
+        takes=in_order((*takes, *group.besides)) if group.besides else takes,
         standing=group.standing,
-        order=(group.asked_at - _head_start_s(group, fleets), _hash(group)),
+        order=(group.asked_at - max((part.head_start_s for part in parts), default=0.0), _hash(group)),
         asked_at=group.asked_at,
         moving=group.is_moving,
         counts_until=group.counts_until,
     )
 
 
-def _cells(
-    fleet: Fleet, budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]
-) -> tuple[Cell, ...]:
-    return tuple(_cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators))
+def part_of(group: GroupFacts, fleet: Fleet, coordinators: Mapping[str, frozenset[int]]) -> Part:
+    belongs, passed = set[Cell](), passes(fleet, group)
+    takes = {*_gates(fleet.key, passed, has_begun=group.has_begun)}
+    if Passes.HALTS not in passed and not group.has_begun:
+        takes.update(sick_place(fleet.key, place) for place in _coordinated(group, coordinators))
+    for budget in fleet.spec.budgets:
+        cells = [_cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators)]
+        belongs.update(cells if _is_known_in(budget, group) else ())
+        takes.update(cells if group.reason in budget.reasons else ())
+    return Part(in_order(belongs), in_order(takes), _given_s(group, fleet, passed))
 
 
-def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
-    names = list(_gates_before(fleet, group))
-    if group.has_begun:  # and gave its turn back: it finishes, unless whoever has begun is to stop
-        yield from (stop_of(fleet.key, name) for name in names)
-        return
-    yield from map(fleet.gate, names)
-    if HALTS in names:
-        yield from (sick_place(fleet.key, place) for place in _coordinated(group, coordinators))
+@lru_cache(maxsize=CELLS_KEPT)
+def _gates(fleet: str, passed: frozenset[Passes], *, has_begun: bool) -> Cells:
+    """Who has begun, and gave its turn back, finishes, unless whoever has begun is to stop."""
+    gate = stop_of if has_begun else gate_of
+    return tuple(gate(fleet, name) for name, passed_by in GATES.items() if passed_by not in passed)
 
 
 def _coordinated(group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:
@@ -181,20 +199,10 @@ def passes(fleet: Fleet, group: GroupFacts) -> frozenset[Passes]:
     return frozenset({*urgent, *fixes, *(override.passes if override is not None and let_through else ())})
 
 
-def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:
-    passed = passes(fleet, group)
-    return (name for name, passed_by in GATES.items() if passed_by not in passed)
-
-
-def _head_start_s(group: GroupFacts, fleets: Sequence[Fleet]) -> float:
-    """The longest of what the fleets give it; of each, the first entry that selects it."""
-    return max((_given_s(group, fleet) for fleet in fleets), default=0.0)
-
-
-def _given_s(group: GroupFacts, fleet: Fleet) -> float:
+def _given_s(group: GroupFacts, fleet: Fleet, passed: frozenset[Passes]) -> float:
+    """The head start: by the first entry that selects the group."""
     found = (each.head_start_ms / 1000 for each in fleet.spec.order if each.selector.matches(group.labels))
-    is_first = Passes.ORDER in passes(fleet, group)
-    return max(next(found, 0.0), URGENT_S if is_first else 0.0)
+    return max(next(found, 0.0), URGENT_S if Passes.ORDER in passed else 0.0)
 
 
 def _hash(group: GroupFacts) -> int:

@@ -10,6 +10,7 @@ from slackwater.api.fleet_budgets import Budget
 from slackwater.api.fleet_times import UnderWay
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.claims import (
+    ACCEPTED,
     FREEZES,
     GATES,
     HALTS,
@@ -36,12 +37,15 @@ class Kept:
     tally: Tally = field(default_factory=Tally)
     shut: frozenset[Cell] = frozenset()
     """Its cells that let nobody begin."""
+    is_coming: bool = False
+    """Not all of its groups have been taken up yet: what is not known lets nobody begin."""
 
     def shut_now(self) -> frozenset[Cell]:
         key = self.fleet.key
         by_time = {gate_of(key, name) for name in self.gates.shut} | {stop_of(key, name) for name in self.gates.stops}
         places = {sick_place(key, place) for place in self.halts.shut_places}
-        return frozenset({*by_time, *self._halted, *self._stopped_by_halts, *places})
+        coming = {each(key, ACCEPTED) for each in (gate_of, stop_of)} if self.is_coming else ()
+        return frozenset({*by_time, *self._halted, *self._stopped_by_halts, *places, *coming})
 
     @property
     def shut_to_all(self) -> frozenset[Cell]:

@@ -6,55 +6,68 @@ taken up, limits come first and calls last: a group that failed halts its fleet 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Generator, Iterable, Mapping, Set
 from dataclasses import replace
-from typing import Final
+from sys import maxsize
 
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
-from slackwater.core.fleet.claims import HELD, NO_LIMIT, SHUT, Fleet, cells_anywhere, claim_of, sick_place
+from slackwater.core.fleet.claims import HELD, NO_LIMIT, SHUT, Fleet, claim_of, sick_place
 from slackwater.core.fleet.coordinators import Coordinators
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.limits import Limits
+from slackwater.core.fleet.selection import Selection
+from slackwater.core.fleet.steps import AT_ONCE, done, in_parts
 from slackwater.core.fleet.timers import Elapsed
 from slackwater.core.fleet.times import Gates
 
 Called = tuple[str, ...]
 """The groups that may begin now, go on or have to stop, by `namespace/name`, in order."""
 
-DROPS_FROM: Final = 1000
-"""So many cells more than twice those in use are kept: places, topics and campaigns come and go."""
-
 
 class Ledger:
-    def __init__(self, call_s: float = 120.0, elapsed: Elapsed = None) -> None:
+    def __init__(self, call_s: float = 120.0, elapsed: Elapsed = None, looks: int = maxsize) -> None:
         self.allocator = Allocator(call_s, self.closes_before_it_ends, elapsed)
-        self._kept: dict[str, Kept] = {}
+        self.allocator.looks = looks
         self._groups: dict[str, GroupFacts] = {}
-        self._fleets_of: dict[str, tuple[str, ...]] = {}
-        self._cells: set[Cell] = set()
-        """Those whose limit the allocator knows."""
-        self._drop_at = DROPS_FROM
+        self._selection = Selection()
         self._coordinators = Coordinators()
+        self._limits = Limits(self.allocator, self._selection, self._coordinators)
         self._regrouped: set[str] = set()
         """Kafka clusters in which other brokers are known, and the cells of groups at rest not looked at since."""
-        self._besides: Mapping[Cell, Limit] = {HELD: SHUT}
-        """Limits of cells that are no fleet's."""
 
     def began(self, fleets: Iterable[Fleet | Kept], groups: Iterable[GroupFacts], now: float) -> Called:
         """As they were listed after the lease was taken."""
+        return done(self.beginning(fleets, groups, now))
+
+    def beginning(
+        self, fleets: Iterable[Fleet | Kept], groups: Iterable[GroupFacts], now: float
+    ) -> Generator[None, None, Called]:
+        """The same, some groups at a time: before the last step nobody is called, and nothing else may be asked."""
         for each in fleets:
-            kept = each if isinstance(each, Kept) else Kept(each)
-            self._kept[kept.fleet.key] = kept
-        for group in groups:
+            self._selection.put(each if isinstance(each, Kept) else Kept(each))
+        for number, group in enumerate(groups, start=1):
             self._know(group)
-        claims = self._taken_up(self._groups.values(), self._kept, now)
-        return self.allocator.began(claims, now)
+            if number % AT_ONCE == 0:
+                yield
+        parts, claims = list(in_parts(tuple(self._groups.values()))), list[Claim]()
+        for part in parts:
+            for group in part:
+                self._selection.select(group)
+            yield
+        for kept in self._selection.kept.values():
+            self._judge(kept, now)
+        for part in parts:
+            claims += self._claims(part, now)
+            yield
+        self._limits.say(self._selection.kept)
+        return (yield from self.allocator.beginning(claims, now))
 
     def relisted(self, groups: Iterable[GroupFacts], now: float) -> Called:
-        """All groups, as they were listed at `allocator.relist_at` or later."""
+        """All groups, as they were listed at `allocator.relist_at` or later, but for those known so already."""
         found = list(groups)
         for group in found:
             self._know(group)
@@ -63,8 +76,9 @@ class Ledger:
     def changed(self, group: GroupFacts, now: float) -> Called:
         return self.all_changed((group,), now)
 
-    def all_changed(self, groups: Iterable[GroupFacts], now: float) -> Called:
-        """At once: of those who ask, the first in order is called first, whichever comes first here."""
+    def all_changed(self, groups: Iterable[GroupFacts], now: float, *, anyway: bool = False) -> Called:
+        """At once: of those who ask, the first in order is called first, whichever comes first here. `anyway`: also who
+        is known so already, since fleets say something else of it."""
         concerned: dict[str, GroupFacts] = {}
         for group in groups:
             known = self._groups.get(group.key)
@@ -74,50 +88,78 @@ class Ledger:
                 )  # by its history, or for fewer pods, it may fit into a window by now
             if known != group:
                 concerned |= {each.key: each for each in (*self._know(group), group)}
+            elif anyway:
+                concerned[group.key] = self._groups[group.key]
         return self.allocator.changed(self._taken_up(concerned.values(), (), now), now) if concerned else ()
 
     def ordered(self, limits: Mapping[Cell, Limit], groups: Iterable[GroupFacts], now: float) -> Called:
         """What campaigns say: the limits of their cells, and whose facts are others by that."""
-        known, self._besides = self._besides, {**limits, HELD: SHUT}
-        cells = [cell for cell in {*known, *self._besides} if known.get(cell) != self._besides.get(cell)]
-        self.allocator.limited([(cell, self._limit(cell)) for cell in cells])
+        is_other = self._limits.besides(limits)
         called = self.all_changed(groups, now)
-        return (*called, *self.ticked(now)) if cells else called
+        return (*called, *self.ticked(now)) if is_other else called
 
     def gone(self, key: str, now: float) -> Called:
         group = self._groups.pop(key, None)
         if group is None:
             return ()
         self._regrouped |= self._coordinators.changed(group, None)
-        concerned = self._fleets_of.pop(key, ())
-        for fleet in concerned:
-            self._kept[fleet].tally.drop(key)
+        concerned = self._selection.gone(key)
         self.allocator.gone(key)
         return self.allocator.changed(self._taken_up((), concerned, now), now)
 
     def put(self, fleet: Fleet, now: float, gates: Gates | None = None, halts: Halts | None = None) -> Called:
         """A fleet that is new, or says something else. `gates`: what its spec says now; None: as before. `halts`: of
         one that is new, what its status says."""
-        kept = self._kept.setdefault(fleet.key, Kept(fleet, halts=halts or Halts()))
-        stops = kept.stops
-        kept.fleet, kept.gates = fleet, kept.gates if gates is None else gates
-        self.allocator.look_again()
-        concerned = [g for g in self._groups.values() if fleet.selects(g) or g.key in kept.tally]
-        claims = self._taken_up(concerned, [fleet.key], now)
+        kept, stops = self._said(fleet, gates, halts)
+        claims = self._taken_up([self._groups[name] for name in self.concerned(fleet)], [fleet.key], now)
         return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
+
+    def concerned(self, fleet: Fleet) -> tuple[str, ...]:
+        """The groups that it selects, or selected by what it said before."""
+        kept, groups = self._selection.kept.get(fleet.key), self._groups.items()
+        before = () if kept is None else kept.tally
+        return tuple(key for key, group in groups if fleet.selects(group) or key in before)
+
+    def comes(self, fleet: Fleet, now: float, gates: Gates | None = None, halts: Halts | None = None) -> Called:
+        """As `put`, but its groups are taken up later, some at a time (`all_changed` with `anyway`): it is shut to all
+        until `has_come`. What it stops is stopped at once, of those that it selected before."""
+        kept, stops = self._said(fleet, gates, halts)
+        kept.is_coming = True
+        self._shut(kept)
+        self._limits.say([fleet.key])
+        return (*self.allocator.changed((), now), *self._stopped_or_not(kept, stops))
+
+    def has_come(self, key: str, now: float) -> Called:
+        """All that it selects, and all that it selected before, have been taken up."""
+        kept = self._selection.kept[key]
+        kept.is_coming = False
+        self.allocator.look_again()
+        return self.allocator.changed(self._taken_up((), [key], now), now)
 
     def remove(self, key: str, now: float) -> Called:
         """A fleet that was deleted constrains nobody."""
-        kept = self._kept.pop(key, None)
-        if kept is None:
-            return ()
-        concerned = [g for g in self._groups.values() if g.key in kept.tally]
-        self.allocator.look_again()
+        concerned = [self._groups[name] for name in self.leaves(key)]
         return self.allocator.changed(self._taken_up(concerned, (), now), now)
+
+    def leaves(self, key: str) -> tuple[str, ...]:
+        """As `remove`, but its groups are taken up later, some at a time. Returns them."""
+        if key not in self._selection.kept:
+            return ()
+        self.allocator.look_again()
+        return self._selection.leave(key)
+
+    def _said(self, fleet: Fleet, gates: Gates | None, halts: Halts | None) -> tuple[Kept, frozenset[Cell]]:
+        """Returns what it stopped before, too."""
+        kept = self._selection.kept.get(fleet.key) or Kept(fleet, halts=halts or Halts())
+        stops = kept.stops
+        kept.fleet, kept.gates = fleet, kept.gates if gates is None else gates
+        self._selection.put(kept)
+        self.allocator.look_again()
+        return kept, stops
 
     def passed(self, key: str, gates: Gates, now: float) -> Called:
         """Time has changed what a fleet's spec says. By an override, its groups are in other cells."""
-        kept = self._kept[key]
+        kept = self._selection.kept[key]
         if gates.is_overridden is not kept.fleet.is_overridden:
             return self.put(kept.fleet.overridden(gates.is_overridden), now, gates)
         stops = kept.stops
@@ -132,30 +174,30 @@ class Ledger:
 
     def resume(self, key: str, now: float) -> Called:
         """Somebody has seen what failed, and goes on."""
-        kept = self._kept[key]
+        kept = self._selection.kept[key]
         stops = kept.stops
         kept.halts.resume(now)
         claims = self._taken_up((), [key], now)
         return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
 
     def kept(self, key: str) -> Kept | None:
-        return self._kept.get(key)
+        return self._selection.kept.get(key)
 
     def fleets(self) -> tuple[Kept, ...]:
-        return tuple(self._kept.values())
+        return tuple(self._selection.kept.values())
 
     def fleets_of(self, group: str) -> tuple[str, ...]:
         """Those that select it, by name."""
-        return self._fleets_of.get(group, ())
+        return self._selection.fleets_of(group)
 
     def asks_for(self, group: str) -> frozenset[MoveReason]:
         """For what budgets of its fleets count it, besides what always asks."""
-        fleets = (self._kept[each].fleet for each in self.fleets_of(group))
+        fleets = (kept.fleet for kept in self._selection.of(group))
         return frozenset(reason for fleet in fleets for budget in fleet.spec.budgets for reason in budget.reasons)
 
     def waiting_in(self, fleet: str) -> int:
         """How many of its groups wait for their turn."""
-        return self._kept[fleet].tally.of(Standing.ASKS) if fleet in self._kept else 0
+        return kept.tally.of(Standing.ASKS) if (kept := self._selection.kept.get(fleet)) is not None else 0
 
     def facts(self, group: str) -> GroupFacts | None:
         return self._groups.get(group)
@@ -163,7 +205,7 @@ class Ledger:
     def may_begin(self, group: str, now: float) -> bool:
         """It is called, nothing has shut since, and it ends before the window does. Where it does not, its call lapses,
         and others go."""
-        shut = ({HELD}, *(kept.shut for kept in self._of(group)))
+        shut = ({HELD}, *(kept.shut for kept in self._selection.of(group)))
         is_called = self.allocator.is_called(group) and not self._meets(group, shut)
         return is_called and self.closes_before_it_ends(group, now) is None
 
@@ -175,7 +217,7 @@ class Ledger:
             return None
         found = (
             at
-            for kept in self._of(group)
+            for kept in self._selection.of(group)
             for at in kept.ends_by(takes)
             if now + (kept.tally.takes_s(facts) if takes_s is None else takes_s) > at
         )
@@ -183,21 +225,20 @@ class Ledger:
 
     def may_go_on(self, group: str) -> bool:
         """It has its turn, which is good, and nothing stops it between two pods."""
-        return self.allocator.may_act(group) and not self._meets(group, (kept.stops for kept in self._of(group)))
+        return self.allocator.may_act(group) and not self._meets(
+            group, (kept.stops for kept in self._selection.of(group))
+        )
 
     def let_through(self, group: str) -> tuple[str, ...]:
         """Those of its fleets that keep all others from beginning now."""
         takes, facts = self.allocator.claim_of(group).takes, self._groups.get(group)
         if facts is not None and facts.has_begun:
             return ()  # it only goes on
-        return tuple(kept.fleet.key for kept in self._of(group) if kept.shut_to_all.difference(takes))
+        return tuple(kept.fleet.key for kept in self._selection.of(group) if kept.shut_to_all.difference(takes))
 
     def cells_of(self, key: str) -> tuple[Cell, ...]:
         """The cells of a fleet's budgets, in order."""
-        return tuple(sorted(cell for cell in self._cells if cell.fleet == key and cell.budget))
-
-    def _of(self, group: str) -> Iterable[Kept]:
-        return (self._kept[each] for each in self.fleets_of(group))
+        return self._limits.cells_of(key)
 
     def _meets(self, group: str, cells: Iterable[Set[Cell]]) -> bool:
         takes = self.allocator.claim_of(group).takes
@@ -219,76 +260,41 @@ class Ledger:
 
     def _taken_up(self, groups: Iterable[GroupFacts], fleets: Iterable[str], now: float) -> list[Claim]:
         """The claims of these groups, after the limits of all cells that they, or these fleets, concern."""
-        found = list(groups)
-        touched = {*fleets}
-        for group in found:
-            selected = tuple(sorted(key for key, kept in self._kept.items() if kept.fleet.selects(group)))
-            before = self._fleets_of.get(group.key, ())
-            for key in before:
-                if key not in selected and key in self._kept:
-                    self._kept[key].tally.drop(group.key)
-            for key in selected:
-                self._kept[key].tally.put(group)
-            self._fleets_of[group.key] = selected
-            touched.update(before, selected)
-        sick = {key for fleet in touched & self._kept.keys() for key in self._judge(self._kept[fleet], now)}
+        found, listed = list(groups), {*fleets}
+        touched = listed.union(*(self._selection.select(group) for group in found))
+        kept = self._selection.kept
+        sick = {key for fleet in touched & kept.keys() for key in self._judge(kept[fleet], now)}
         also = (self._groups[key] for key in sorted(sick - {group.key for group in found}))
         claims = self._claims([*found, *also], now)
-        self._limit_all({*fleets})
+        self._limits.say(listed)
         return claims
 
     def _judge(self, kept: Kept, now: float) -> set[str]:
-        """Returns whom the coordinator that shuts now is not to hold back: they are disturbed, and may be mended."""
-        shut, places = kept.shut, kept.halts.shut_places
+        """Returns whom the coordinator that shuts now is not to hold back: they are disturbed, and may be mended. Where
+        not all of its groups are known yet, it is shut anyway."""
+        if kept.is_coming:
+            return set()
+        places = kept.halts.shut_places
         kept.halts.judge(kept.fleet.spec.halt, kept.tally, now)
-        kept.shut = kept.shut_now()
-        self.allocator.limited([(cell, SHUT) for cell in kept.shut - shut])
-        self.allocator.limited([(cell, NO_LIMIT) for cell in shut - kept.shut])
+        self._shut(kept)
         return {key for place in kept.halts.shut_places - places for key in kept.tally.sick_at(place)}
 
+    def _shut(self, kept: Kept) -> None:
+        shut, kept.shut = kept.shut, kept.shut_now()
+        self.allocator.limited([(cell, SHUT) for cell in kept.shut - shut])
+        self.allocator.limited([(cell, NO_LIMIT) for cell in shut - kept.shut])
+
     def _claims(self, groups: Iterable[GroupFacts], now: float) -> list[Claim]:
-        claims = []
-        for group in groups:
-            kept = [self._kept[key] for key in self._fleets_of.get(group.key, ())]
-            claim = claim_of(group, [each.fleet for each in kept], self._coordinators.known)
-            shut = frozenset(sick_place(each.fleet.key, p) for each in kept for p in each.halts.shut_places)
-            takes = tuple(cell for cell in claim.takes if cell not in shut)
-            claims.append(replace(claim, takes=takes) if group.is_sick else claim)
-        self._use({cell for claim in claims for cell in (*claim.takes, *claim.member_of)}, now)
+        known = self._coordinators.known
+        claims = [self._claim(group, known) for group in groups]
+        regrouped, self._regrouped = self._regrouped, set()
+        self._limits.use({cell for claim in claims for cell in (*claim.takes, *claim.member_of)}, regrouped, now)
         return claims
 
-    def _use(self, cells: set[Cell], now: float) -> None:
-        """What of these is new gets its limit, and so do the cells of groups at rest that may be at a new broker."""
-        cells |= self._anywhere(self._regrouped)
-        self._regrouped = set()
-        if len(self._cells | cells) > self._drop_at:
-            self._cells &= self.allocator.drop_unused(now)
-            cells |= self._anywhere(self._coordinators.known)
-            self._drop_at = 2 * len(self._cells | cells) + DROPS_FROM
-        new = cells - self._cells
-        self._cells |= new
-        self.allocator.limited([(cell, self._limit(cell)) for cell in new])
-
-    def _anywhere(self, clusters: Iterable[str]) -> set[Cell]:
-        """The cells of groups whose coordinator nobody knows, whether they ask or rest."""
-        known = self._coordinators.known
-        found = [(kept, cluster) for cluster in clusters for kept in self._kept.values()]
-        return {
-            cell
-            for kept, cluster in found
-            for cell in cells_anywhere(
-                kept.fleet, kept.tally.reasons_anywhere(cluster), cluster, known.get(cluster, ())
-            )
-        }
-
-    def _limit_all(self, fleets: Collection[str]) -> None:
-        """What budgets say may have changed, or whether they are in force."""
-        if fleets:
-            cells = (cell for cell in self._cells if cell.fleet in fleets)
-            self.allocator.limited([(cell, self._limit(cell)) for cell in cells])
-
-    def _limit(self, cell: Cell) -> Limit:
-        if cell in self._besides:
-            return self._besides[cell]
-        kept = self._kept.get(cell.fleet)
-        return NO_LIMIT if kept is None else kept.limit_of(cell)
+    def _claim(self, group: GroupFacts, known: Mapping[str, frozenset[int]]) -> Claim:
+        kept = tuple(self._selection.of(group.key))
+        claim = claim_of(group, [each.fleet for each in kept], known, self._selection.parts(group, known))
+        if not group.is_sick:
+            return claim
+        shut = frozenset(sick_place(each.fleet.key, place) for each in kept for place in each.halts.shut_places)
+        return replace(claim, takes=tuple(cell for cell in claim.takes if cell not in shut))

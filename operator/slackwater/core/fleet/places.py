@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from math import inf
@@ -115,6 +116,12 @@ class Places:
         places = (self._at(cell) for cell in cells)
         return any(each.limit.of(each.groups) < each.used for each in places if not each.limit.shut)
 
+    def bear(self, claim: Claim, others: Iterable[Claim]) -> bool:
+        """Whether those who move there are no more than may. `others` count only while they move."""
+        still = Counter(cell for each in others if not each.moving for cell in each.takes)
+        uses = ((cell, *self.use(cell)) for cell in claim.takes if not self.is_shut(cell))
+        return all(used - still[cell] <= limit for cell, limit, used in uses)
+
     def is_spaced(self, cell: Cell) -> bool:
         place = self._at(cell)
         return place.limit.spacing_s > 0 and place.begun_at > -inf
@@ -144,4 +151,10 @@ class Places:
 
 
 def _without(cells: Cells, others: Cells) -> Cells:
-    return () if cells == others else tuple(cell for cell in cells if cell not in others)
+    """Both are in order: what is another one stands between what they begin and end with alike."""
+    if cells == others:
+        return ()
+    first = next((at for at, pair in enumerate(zip(cells, others, strict=False)) if pair[0] != pair[1]), None)
+    first = min(len(cells), len(others)) if first is None else first
+    without = {*others[first:]}
+    return tuple(cell for cell in cells[first:] if cell not in without)

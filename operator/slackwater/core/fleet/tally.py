@@ -37,7 +37,10 @@ class Tally:
         self._pod_s: float | None = None
         """How long a pod of its groups takes, half of them at most; None: to be asked."""
 
-    def put(self, group: GroupFacts) -> None:
+    def put(self, group: GroupFacts) -> bool:
+        """False where just that is known."""
+        if self._groups.get(group.key) is group:
+            return False
         pod_s = self._pod_s
         known = self.drop(group.key)
         if (None if known is None else _pod_s(known)) == _pod_s(group):
@@ -48,6 +51,7 @@ class Tally:
         self._count(group, +1)
         if group.failed_at is not None:
             self._failed[group.key] = group
+        return True
 
     def drop(self, key: str) -> GroupFacts | None:
         """It is gone, or the fleet selects it no more. Returns what was known of it."""
