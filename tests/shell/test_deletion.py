@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import structlog
-from structlog.testing import capture_logs
+from structlog.testing import LogCapture
 
 from slackwater.adapters.cluster.errors import Conflict, Forbidden, WebhookFailed
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
@@ -498,11 +498,12 @@ async def test_each_pass_reads_what_it_needs_and_no_more(scene: str, reads: dict
 
 
 async def test_the_log_says_which_members_were_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slackwater.shell.deletion._log", structlog.get_logger())
-    stage = Stage()
-    with capture_logs() as logged:
-        await stage.run()
-    assert [(each["act"], each["members"]) for each in logged] == [
+    captured = LogCapture()  # whatever level another test has set for the whole process
+    everything = structlog.make_filtering_bound_logger(0)
+    log = structlog.wrap_logger(None, processors=[captured], wrapper_class=everything)
+    monkeypatch.setattr("slackwater.shell.deletion._log", log)
+    await Stage().run()
+    assert [(each["act"], each["members"]) for each in captured.entries] == [
         ("remove members", ["payments-0", "payments-1", "payments-2"]),
         ("let go", None),
     ]

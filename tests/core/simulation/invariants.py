@@ -101,8 +101,8 @@ class Invariants:
         has_its_id = (each.version.id_of == pod.ordinal for each in self.outside.pods if each.ordinal != pod.ordinal)
         may_be_fenced = act.cause is Cause.FENCED and (pod.uid in self.outside.nobody_knows or any(has_its_id))
         lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
-        # A record that no version gets past lets a pod serve, as here it is said, and commit nothing.
-        if lacks or act.cause is Cause.STANDS or (act.cause is Cause.KEPT and self._is_kept(pod)):
+        stands = act.cause is Cause.STANDS and self._stands_at_a_record(pod)
+        if lacks or stands or (act.cause is Cause.KEPT and self._is_kept(pod)):
             self._all_others_serve(pod)
         elif not (pod.version.stays_s is not None or may_be_fenced or self._has_nothing(pod)):
             raise Broken(f"deletes {pod}, which serves: {act.why}")
@@ -128,6 +128,11 @@ class Invariants:
         """It serves as its program can; more members are asked of it than that has, or instance ids."""
         nameless = self.outside.spec.get("membership") != "Dynamic" and not pod.version.takes_its_id
         return nameless or pod.version.members < self.outside.members_asked_of(pod)
+
+    def _stands_at_a_record(self, pod: SimulatedPod) -> bool:
+        """It would serve, and commits nothing, since no version gets past that."""
+        broker = self.outside.broker
+        return any(broker.owned_by(process) & broker.poisoned for process in pod.processes)
 
     def _is_kept(self, pod: SimulatedPod) -> bool:
         """Its StatefulSet's controller restarts nobody while another pod is not Ready."""
