@@ -48,6 +48,14 @@ def stand_for(run: Run, ordinals: tuple[int, ...], seconds: int, *, clear: bool 
         broker.poisoned.clear()
 
 
+def until_some_serve_with_it(run: Run, pods: int) -> None:
+    """So many have v2, and each has just got on."""
+    run.do("v2", lambda outside: outside.apply("v2"))
+    run.until_it_is("some have it", lambda _: with_version(run, "v2") == pods)
+    run.until_it_is("served", lambda outside: all(map(outside.serves, outside.pods)))
+    run.for_seconds(8)
+
+
 def until_over(run: Run, version: str, records_every_s: int = 0) -> int:
     """Roll it out, and say how many pods had it at most."""
     run.do(version, lambda outside: outside.apply(version))
@@ -130,10 +138,7 @@ def test_when_nobody_gets_on_a_version_that_has_is_not_to_blame(static: bool, ki
     run = Run(Outside(replicas=6, static=static, kip848=kip848, **options))
     run.until(RolloutPhase.COMPLETE)
     run.for_seconds(30)
-    run.do("v2", lambda outside: outside.apply("v2"))
-    run.until_it_is("half", lambda outside: with_version(run, "v2") == 3)
-    run.until_it_is("served", lambda outside: all(outside.serves(pod) for pod in outside.pods))
-    run.for_seconds(8)
+    until_some_serve_with_it(run, 3)
     lenient(run)
     for _ in range(90):
         set_all(run, consume=False)
@@ -209,10 +214,7 @@ def test_a_shard_that_one_old_pod_needs_as_well_is_no_failure(static: bool, kip8
     run = Run(Outside(replicas=10, partitions=10, static=static, kip848=kip848, **options, **more))
     run.until(RolloutPhase.COMPLETE)
     run.for_seconds(60)
-    run.do("v2", lambda outside: outside.apply("v2"))
-    run.until_it_is("three", lambda outside: with_version(run, "v2") == 3)
-    run.until_it_is("served", lambda outside: all(outside.serves(pod) for pod in outside.pods))
-    run.for_seconds(8)
+    until_some_serve_with_it(run, 3)
     lenient(run)
     stand_for(run, (9, 0), 60)
     run.do("promote", Outside.promote)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
@@ -104,14 +103,16 @@ def hung_pods(world: World) -> frozenset[int]:
     timeout_s, watched_since = world.group.spec.rollout.rejoin_timeout_s, world.history.watched_since
     if watched_since is None or world.now - watched_since <= timeout_s:
         return frozenset()
-    moved_at = {pod.ordinal: _moved_at(world, pod) for pod in world.wanted_pods if serves(world, pod)}
-    hung = {pod.ordinal for pod in world.wanted_pods if pod.ordinal in moved_at and _hangs(world, pod, moved_at)}
+    serving = [pod for pod in world.wanted_pods if serves(world, pod)]
+    moved_at = {pod.ordinal: _moved_at(world, pod) for pod in serving}
+    hung = {pod.ordinal for pod in serving if _hangs(world, pod, moved_at[pod.ordinal])}
+    if not hung:
+        return frozenset()
     outdated = {pod.ordinal for pod in world.outdated}
-    return frozenset(
-        each
-        for each in hung
-        if _others_get_on(world, moved_at, outdated - {each} if each not in outdated else moved_at.keys() - {each})
-    )
+    get_on = {ordinal for ordinal, at in moved_at.items() if at >= world.now - timeout_s / 2}
+    stand = {pod.ordinal for pod in serving if _stands_somewhere(world, pod)}  # one database, or shard, may be away
+    new = hung - outdated if get_on & outdated and not stand & outdated else set[int]()
+    return frozenset(new | {each for each in hung & outdated if stand <= {each} and get_on - {each}})
 
 
 def version_hangs(world: World, pod: Pod) -> bool:
@@ -126,9 +127,9 @@ def _moved_at(world: World, pod: Pod) -> float:
     return max((moved_after.get(partition, 0.0) for partition in owned_by(world, pod)), default=0.0)
 
 
-def _hangs(world: World, pod: Pod, moved_at: Mapping[int, float]) -> bool:
+def _hangs(world: World, pod: Pod, last: float) -> bool:
+    """`last`: when it got on."""
     timeout_s, unread = world.group.spec.rollout.rejoin_timeout_s, world.history.unread_since
-    last = moved_at[pod.ordinal]
     if last < owner_since(world, pod) or world.now - last <= timeout_s:
         return False
     waiting = [each for each in owned_by(world, pod) if each in unread and _records_come(world, each)]
@@ -137,17 +138,9 @@ def _hangs(world: World, pod: Pod, moved_at: Mapping[int, float]) -> bool:
     )
 
 
-def _others_get_on(world: World, moved_at: Mapping[int, float], others: Iterable[int]) -> bool:
-    """One of them lately, and none has a partition that stands: it may be one database, or one shard, that is away."""
+def _stands_somewhere(world: World, pod: Pod) -> bool:
     half_s, unread = world.group.spec.rollout.rejoin_timeout_s / 2, world.history.unread_since
-    pods = [pod for pod in map(world.pod, others) if pod is not None and pod.ordinal in moved_at]
-    stands = any(
-        world.now - unread[partition] > half_s
-        for pod in pods
-        for partition in owned_by(world, pod)
-        if partition in unread
-    )
-    return not stands and any(moved_at[pod.ordinal] >= world.now - half_s for pod in pods)
+    return any(world.now - unread.get(partition, world.now) > half_s for partition in owned_by(world, pod))
 
 
 def is_halted(world: World, pod: Pod) -> bool:
