@@ -70,6 +70,11 @@ class Layout:
         return self.run / "logs"
 
     @property
+    def pod_logs(self) -> Path:
+        """A folder for each pod that is there, named `<namespace>_<pod>_<uid>`."""
+        return self.run / "pod-logs"
+
+    @property
     def pki(self) -> Path:
         return self.run / "pki"
 

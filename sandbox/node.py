@@ -139,7 +139,7 @@ def _kubelet_config(layout: Layout) -> dict[str, object]:
         "tlsCertFile": str(pki.certificate(layout, "kubelet-server")),
         "tlsPrivateKeyFile": str(pki.key(layout, "kubelet-server")),
         "containerRuntimeEndpoint": f"unix://{layout.containerd_socket}",
-        "podLogsDir": str(layout.run / "pod-logs"),
+        "podLogsDir": str(layout.pod_logs),
         "volumePluginDir": str(layout.run / "volume-plugins"),
         # Nothing listens there: whoever asks for a name is told so at once instead of waiting for an answer.
         "clusterDNS": [str(GATEWAY)],

@@ -8,6 +8,7 @@ says the history.
 from __future__ import annotations
 
 import os
+import shutil
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Final
 
 import pytest
 
+from sandbox.layout import Layout
 from tests.conftest import ROOT
 from tests.e2e.histories.drawing import draw
 from tests.e2e.histories.judging import away_by_us
@@ -48,6 +50,8 @@ def test_what_was_asked_for_last_is_in_force(crds: None, kubeconfig: Path, boots
             failures = [text for text in threads.map(_outcome, players) if text]
         together = [text for player in players for text in _two_away(player)]
         log = (directory / "operator.log").read_text(errors="replace")
+        if failures:
+            _keep_logs(stage.cluster.namespace, directory / "pods")
         assert not failures, "\n\n".join(failures)
         assert not together, "\n".join(together)
         assert "Traceback (most recent call last)" not in log
@@ -63,6 +67,12 @@ def _outcome(player: Player) -> str:
     except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this history alone
         return f"{player.name}, seed {player.history.seed}: {traceback.format_exc()}"
     return ""
+
+
+def _keep_logs(namespace: str, kept: Path) -> None:
+    """What the consumers said goes with their pods, and is the only one to say why one of them was not in its group."""
+    for logs in Layout.from_environment().pod_logs.glob(f"{namespace}_*"):
+        shutil.copytree(logs, kept / logs.name, dirs_exist_ok=True)
 
 
 def _two_away(player: Player) -> list[str]:

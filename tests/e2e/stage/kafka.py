@@ -150,6 +150,10 @@ class Kafka:
         return AdminClient({"bootstrap.servers": self.bootstrap_servers, **_QUIET})
 
     def _describe(self, group: str) -> Sighting:
+        return wait_for(f"the coordinator of {group}", lambda: self._unless_lost(group), _ANSWER_S)
+
+    def _unless_lost(self, group: str) -> Sighting | None:
+        """None while no broker is the coordinator: one that lost its place is asked for again."""
         try:
             return self._asked(group)
         except KafkaException as error:
@@ -157,7 +161,7 @@ class Kafka:
                 raise
         self._replaced.append(self._admin)  # another thread may wait for its answer: who is thrown away gives none
         self._admin = self._new_admin()  # the one before keeps to the coordinator that it found first for 15 minutes
-        return self._asked(group)
+        return None
 
     def _asked(self, group: str) -> Sighting:
         asked_at = time.time()
