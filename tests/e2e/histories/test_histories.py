@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import shutil
 import traceback
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -46,16 +48,25 @@ def test_what_was_asked_for_last_is_in_force(crds: None, kubeconfig: Path, boots
     with staged(f"histories-{number}", kubeconfig, bootstrap_servers, directory) as stage:
         writer = Writer(kubeconfig, stage.cluster.namespace)
         players = [Player(stage, writer, f"h{place}", draw(seed)) for place, seed in enumerate(seeds)]
-        with ThreadPoolExecutor(len(seeds)) as threads:
-            failures = [text for text in threads.map(_outcome, players) if text]
-        together = [text for player in players for text in _two_away(player)]
-        log = (directory / "operator.log").read_text(errors="replace")
-        if failures:
-            _keep_logs(stage.cluster.namespace, directory / "pods")
-        assert not failures, "\n\n".join(failures)
-        assert not together, "\n".join(together)
-        assert "Traceback (most recent call last)" not in log
-        assert players[0].end() == players[-1].end()
+        with _logs_kept_of_failures(stage.cluster.namespace, directory / "pods"):
+            with ThreadPoolExecutor(len(seeds)) as threads:
+                failures = [text for text in threads.map(_outcome, players) if text]
+            together = [text for player in players for text in _two_away(player)]
+            assert not failures, "\n\n".join(failures)
+            assert not together, "\n".join(together)
+            assert "Traceback (most recent call last)" not in (directory / "operator.log").read_text(errors="replace")
+            assert players[0].end() == players[-1].end()
+
+
+@contextmanager
+def _logs_kept_of_failures(namespace: str, kept: Path) -> Iterator[None]:
+    """What the consumers said goes with their pods, and is the only one to say why one of them was not in its group."""
+    try:
+        yield
+    except Exception:
+        for logs in Layout.from_environment().pod_logs.glob(f"{namespace}_*"):
+            shutil.copytree(logs, kept / logs.name)
+        raise
 
 
 def _outcome(player: Player) -> str:
@@ -67,12 +78,6 @@ def _outcome(player: Player) -> str:
     except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this history alone
         return f"{player.name}, seed {player.history.seed}: {traceback.format_exc()}"
     return ""
-
-
-def _keep_logs(namespace: str, kept: Path) -> None:
-    """What the consumers said goes with their pods, and is the only one to say why one of them was not in its group."""
-    for logs in Layout.from_environment().pod_logs.glob(f"{namespace}_*"):
-        shutil.copytree(logs, kept / logs.name, dirs_exist_ok=True)
 
 
 def _two_away(player: Player) -> list[str]:
