@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from threading import Lock
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,6 +46,15 @@ def kept_of_answers() -> Iterator[Callable[[], int]]:
         )
     finally:
         tracemalloc.stop()
+
+
+async def no_more_kept(kept: Callable[[], int], below: int) -> None:
+    """Of all that was read. Who reads an answer holds it until its call returns: the client's thread may just be about
+    to when this one asks."""
+    deadline = monotonic() + 30
+    while (held := kept()) >= below and monotonic() < deadline:  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0.01)
+    assert held < below
 
 
 async def looked(lie: Lie, limits: Limits = SMALL) -> KafkaView:
@@ -119,10 +129,9 @@ async def test_of_brokers_settings_only_a_little_is_kept_of_those_that_are_read(
         wire.send = measured  # type: ignore[method-assign]
         facts = await BrokerReader(wire).read()
         await wire.close()
-        held.append(kept())
-    before_the_end, after = held
+        await no_more_kept(kept, 100_000)
+    (before_the_end,) = held
     assert before_the_end < 9 * of_one, "eight are asked at a time"
-    assert after < 100_000
     assert facts.migration_policy is None
     assert "the brokers differ in group.consumer.migration.policy" in facts.problem
     assert len(facts.problem) < 600
@@ -134,9 +143,8 @@ async def test_of_groups_settings_only_a_little_is_kept_of_those_that_are_read()
     with lying_broker(Lie.SETTINGS, 60_000) as broker, kept_of_answers() as kept:
         reader = KafkaGroupReader(KafkaWire({"bootstrap_servers": broker.address}))
         views = await reader.observe(dict.fromkeys(groups, ASKED["payments"]), groups)
-        held = kept()
+        await no_more_kept(kept, 20 * 5_000)
         await reader.close()
-    assert held < 20 * 5_000, "with all else that was read"
     for view in views.values():
         assert isinstance(view, GroupObservation)
         assert view.settings is not None
