@@ -80,6 +80,10 @@ class Cluster(Protocol):
         """Replace the list on exactly this version of the object; None when it is gone."""
         ...
 
+    async def annotate(self, kind: Kind, obj: Mapping[str, Any], values: Mapping[str, str | None]) -> Json | None:
+        """Set annotations of exactly this object, or remove those that are None; None when it is gone."""
+        ...
+
     async def delete(self, kind: Kind, namespace: str, name: str, uid: str, *, orphan: bool = False) -> None:
         """Delete exactly this object; fine when it is gone already. `orphan`: what belongs to it stays."""
         ...

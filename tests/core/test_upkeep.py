@@ -11,15 +11,18 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import AlterGroupSettings, Cause, DeletePod, ReleaseMembers, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.members.rebalancing import (
+    rebalance_for_more_partitions,
+    rebalance_for_other_topics,
+    rebalance_for_what_nobody_owns,
+    rebalance_for_who_owns_nothing,
+)
 from slackwater.core.members.scaled_away import LATE_FOR_S
 from slackwater.core.members.work import what_is_read
 from slackwater.core.plan import plan
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, note_settings
 from slackwater.core.upkeep import (
     note_members,
-    rebalance_for_more_partitions,
-    rebalance_for_other_topics,
-    rebalance_for_who_owns_nothing,
     restart_the_refused,
     upkeep,
 )
@@ -42,6 +45,7 @@ from tests.core.factories import (
     observation,
     pod,
     tp,
+    watched,
     workload,
     world,
 )
@@ -347,6 +351,52 @@ def test_who_owns_nothing_is_taken_out_once_so_that_it_gets_its_share(given: Wor
         joined = tuple(replace(each, member_id="another") for each in again.seen.members)
         done = replace(again.seen, members=joined)
         assert rebalance_for_who_owns_nothing(changed(again, kafka=done), done, AT_REST) is None
+
+
+def short(
+    phase: RolloutPhase = RolloutPhase.COMPLETE, *, calm_s: float = 60.0, epoch: int = 4, **changes: Any
+) -> World:
+    """A KIP-848 group of three static members in which pod 1 owns nothing, and nobody what it should."""
+    three = (member(0, epoch=epoch), member(1, epoch=epoch, assignment=frozenset()), member(2, epoch=epoch))
+    kafka = observation(type=GroupType.CONSUMER, epoch=epoch, members=three, **changes)
+    memory = RolloutMemory(phase=phase, step=Step(0, NOW - 600.0))
+    pods = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
+    return world(kafka=kafka, history=watched(kafka, calm_s), memory=memory, pods=pods, workload=workload(partition=0))
+
+
+NOT_ASSIGNED = [
+    ("at rest", short(), True),
+    ("in a rollout", short(RolloutPhase.PROGRESSING), True),
+    ("it has failed", short(RolloutPhase.FAILED), False),
+    ("since a moment", short(calm_s=20.0), False),
+    ("the group is still about it", short(state=GroupState.RECONCILING), False),
+    ("in a classic group", changed(short(), kafka=observation(members=short().members)), False),
+    ("a pod is missing", changed(short(), pods=(pod(0, NEW), pod(1, NEW))), False),
+    ("paused", changed(short(), group=group(annotations={PAUSE: ""})), False),
+    ("everything is owned", short(partitions=frozenset({tp(0), tp(1), tp(4), tp(5)})), False),
+    ("no step is known", short().remembering(RolloutMemory(phase=RolloutPhase.COMPLETE)), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken_out"), [row[1:] for row in NOT_ASSIGNED], ids=[row[0] for row in NOT_ASSIGNED]
+)
+def test_a_kip_848_group_is_made_to_assign_what_nobody_owns_and_once(given: World, is_taken_out: bool) -> None:
+    assert given.seen is not None
+    found = rebalance_for_what_nobody_owns(given, given.seen, AT_REST)
+    assert (found is not None) is is_taken_out
+    if found is not None:
+        assert isinstance(found.act, RemoveMembers)
+        assert found.act.members == (MemberRef("payments-1", "payments-1-a"),), "who owns nothing comes first"
+        assert "orders-" in found.act.why
+        again = given.remembering(found.memory)  # the operator died before the act
+        assert again.seen is not None
+        repeated = rebalance_for_what_nobody_owns(again, again.seen, AT_REST)
+        assert repeated is not None
+        assert repeated.act == found.act
+        later = replace(again.seen, epoch=6)  # it has joined again, and keeps its member id
+        afterwards = changed(again, kafka=later, history=watched(later))
+        assert rebalance_for_what_nobody_owns(afterwards, later, AT_REST) is None
 
 
 MISSED = [

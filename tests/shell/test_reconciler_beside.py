@@ -24,6 +24,7 @@ from slackwater.core.pace import AT_ONCE
 from slackwater.shell import companions
 from slackwater.shell import marks as module
 from slackwater.shell.marks import A_PASS
+from slackwater.shell.waking import AGAIN_S, MISSING_FOR_S
 from tests.api.manifests import template
 from tests.core.factories import pod
 from tests.shell.fakes import KEY, group_object
@@ -270,3 +271,18 @@ async def test_what_was_found_right_is_not_compared_again(monkeypatch: pytest.Mo
     for _ in range(3):
         await stage.run()
     assert compared == ["Service", "PodDisruptionBudget"]
+
+
+async def test_a_stateful_set_whose_controller_makes_no_pod_is_woken_and_nobody_else_has_to_come() -> None:
+    stage = Stage()
+    first = await stage.run_to_rest()
+    assert first is not None
+    stage.later_s += MISSING_FOR_S
+    stage.ask_nothing_more()
+    again = await stage.run()
+    assert stage.api.writes() == ["annotate StatefulSet"]
+    assert again is not None
+    assert again <= AGAIN_S
+    stage.ask_nothing_more()
+    await stage.run()
+    assert stage.api.writes() == []

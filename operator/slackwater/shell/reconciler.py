@@ -46,6 +46,7 @@ from slackwater.shell.sayings import Sayings
 from slackwater.shell.store import Key, Store, key_of
 from slackwater.shell.turns import Turns
 from slackwater.shell.unanswered import Unanswered, UnansweredStatus
+from slackwater.shell.waking import Waking
 from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
@@ -78,7 +79,7 @@ class Reconciler:
         self._companions = Companions(api, store)
         self._refusals = Refusals()
         self._reports = Reports(api, self._gathering.take_in, now)
-        self._marks = Marks(api, store, now)
+        self._marks, self._waking = Marks(api, store, now), Waking(api, store, now)
         self._told = ToldRefusals()
         self._unanswered = Unanswered()
         self.turns = Turns()
@@ -138,7 +139,7 @@ class Reconciler:
         for witness in self._witnesses:
             witness.decided(key, world, decided)
         comes = decided.act is not None  # of a group that is held, and has nothing, nothing is made
-        unfit = await self._beside_the_pods(key, world) if world.sets or comes else None
+        unfit = await self._beside_the_pods(key, world, at_rest=not comes) if world.sets or comes else None
         if unfit is not None and not world.sets:
             raise unfit
         done = await self._act(key, world, decided)
@@ -170,7 +171,7 @@ class Reconciler:
             self._connections.refresh_broker(key)
         if pace.look_soon:
             self._connections.look_soon(key)
-        return min(pace.again_s, self._connections.again_s(key), self._marks.again_s(key))
+        return min(pace.again_s, self._connections.again_s(key), self._marks.again_s(key), self._waking.again_s(key))
 
     async def _use_connection(self, key: Key, group: ConsumerGroup, memory: RolloutMemory) -> None:
         connection = self._gathering.connection(group)
@@ -211,14 +212,16 @@ class Reconciler:
         if written is not None:
             self._store.put(kind_of_connection(connection), written)
 
-    async def _beside_the_pods(self, key: Key, world: World) -> ClusterFailed | None:
-        """Service, budget and readiness gates. Returns the first failure: pods that run go on."""
+    async def _beside_the_pods(self, key: Key, world: World, *, at_rest: bool) -> ClusterFailed | None:
+        """Service, budget, readiness gates; and, where no act comes, who makes no pods is woken.
+        Returns the first failure: pods that run go on."""
         unfit: ClusterFailed | None = None
-        for put_right in (self._companions.put_right, self._marks.put_right):
+        woken = (self._waking.put_right,) if at_rest else ()
+        for put_right in (self._companions.put_right, self._marks.put_right, *woken):
             try:
                 await put_right(key, world)
-            except Conflict as error:  # another pod has the name by now
-                _log.info("world_changed", group=str(key), act="readiness gate", error=str(error))
+            except Conflict as error:  # another one has the name by now
+                _log.info("world_changed", group=str(key), act="beside the pods", error=str(error))
             except ClusterFailed as error:
                 unfit = unfit or error
         return unfit
@@ -284,13 +287,8 @@ class Reconciler:
         await self._connections.forget(key)
         for forget in (
             *(self._deletion.forget, self._post.forget, self._companions.forget, self._gathering.forget),
-            *(
-                self._sayings.forget,
-                self._refusals.forget,
-                self._marks.forget,
-                self._told.forget,
-                self._unanswered.forget,
-            ),
+            *(self._sayings.forget, self._refusals.forget, self._marks.forget, self._waking.forget),
+            *(self._told.forget, self._unanswered.forget),
             *(witness.forget for witness in self._witnesses),
         ):
             forget(key)

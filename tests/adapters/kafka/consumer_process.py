@@ -84,6 +84,10 @@ class ConsumerProcess:
         self._end(signal.SIGKILL)
         return at
 
+    def freeze(self) -> None:
+        """SIGSTOP: it is there, and hears of nothing."""
+        self._process.send_signal(signal.SIGSTOP)
+
     def stop(self) -> None:
         """SIGTERM, and wait until it has closed its consumer."""
         self._end(signal.SIGTERM)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
-from slackwater.core.world.observation import GroupObservation, GroupType, KafkaView
+from slackwater.core.world.observation import GroupObservation, GroupType, KafkaView, MemberRef
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import settled
 from tests.adapters.kafka.static_group import CLASSIC, CONSUMER, StaticGroup, refs, told
@@ -86,3 +86,39 @@ async def test_removing_the_last_new_member_takes_the_group_back_to_classic(
     await admin.remove_members(scene.group_id, [refs(view)[scene.instance_id(2)]])
     view = await scene.until(settled(MEMBERS - 1, PARTITIONS))
     assert (view.type, view.assignor) == (GroupType.CLASSIC, "range")
+
+
+async def test_a_group_that_is_converted_in_a_rebalance_leaves_partitions_without_an_owner_until_one_is_taken_out(
+    scene: StaticGroup, admin: KafkaGroupAdmin
+) -> None:
+    """Static members that return raise no epoch, so what the classic generation had given is all that there is."""
+    first = await scene.started(2, RANGE)
+    frozen, dead = scene.members
+    kept = frozen.owned
+    frozen.freeze()
+    dead.kill()
+    await admin.remove_members(scene.group_id, [first[scene.instance_id(1)]])
+    scene.start(1, RANGE)  # waits for the one that does not hear of the rebalance
+    await scene.until(lambda view: isinstance(view, GroupObservation) and len(view.members) == 2)
+    frozen.kill()
+    scene.start(0, CONSUMER)
+    scene.members[2].stop()
+    scene.start(1, CONSUMER)
+
+    def is_short(view: KafkaView) -> bool:
+        return (
+            isinstance(view, GroupObservation)
+            and view.calm
+            and len(view.members) == 2
+            and not any(m.member_id.startswith(scene.group_id) for m in view.members)
+            and {p.partition for m in view.members for p in m.assignment} == kept
+        )
+
+    idle = next(member for member in (await scene.until(is_short)).members if not member.assignment)
+    assert idle.instance_id is not None
+    epoch = (await scene.until(is_short)).epoch
+    await admin.remove_members(scene.group_id, [MemberRef(idle.instance_id, idle.member_id)])
+    whole = await scene.until(settled(2, PARTITIONS))
+    assert (whole.epoch or 0) > (epoch or 0)
+    assert idle.member_id in {each.member_id for each in whole.members}, "who joins again keeps the member id"
+    assert all(member.runs and not member.errors() for member in scene.members[-2:])

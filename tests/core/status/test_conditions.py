@@ -15,12 +15,24 @@ from slackwater.core.rollout.scaling import PUT_BACK_FORGOTTEN_S
 from slackwater.core.status.conditions import Verdict, degraded, merge, verdicts
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
-from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.observation import GroupState, TopicPartition, Unobserved
 from slackwater.core.world.pods import NotMade
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, folded, group, member, members, observation, pod, stranger, workload, world
+from tests.core.factories import (
+    NOW,
+    folded,
+    group,
+    member,
+    members,
+    observation,
+    owned_by,
+    pod,
+    stranger,
+    workload,
+    world,
+)
 from tests.core.members.test_work import rebalances
 
 READY = ConditionType.READY
@@ -44,13 +56,18 @@ def on(profile: Profile, target: str) -> dict[str, Any]:
 
 FOUGHT_OVER = [observation((*members(0, 1), member(2, f"x{i}")), at=NOW - 30 + 10 * i) for i in range(4)]
 LAG_BOUND = {"group": group(rollout={"maxLag": {"absolute": 100}})}
+NOTHING = frozenset[TopicPartition]()
+TWO_PODS = owned_by(0) | owned_by(1)
+AS_WANTED, STANDING = ("True", "AsWanted"), ("False", "PartitionsWithoutLiveOwner")
 TABLE = [
-    ("Ready", {}, ("True", "AsWanted")),
+    ("Ready", {}, AS_WANTED),
     ("Ready", {"pods": (pod(0), pod(1))}, ("False", "NotAllReady")),
     ("Ready", {"pods": (pod(0), pod(1), pod(2, ready=False))}, ("False", "NotAllReady")),
     ("Ready", {"pods": (pod(0), pod(1), pod(2, terminating=True))}, ("False", "NotAllReady")),
     ("Ready", {"kafka": observation(members(0, 1))}, ("False", "MemberMissing")),
     ("Ready", UNOBSERVED, ("Unknown", "KafkaUnreachable")),
+    ("Ready", {"kafka": observation((*members(0, 1), member(2, assignment=NOTHING)))}, STANDING),
+    ("Ready", {"kafka": observation((*members(0, 1), member(2, assignment=NOTHING)), partitions=TWO_PODS)}, AS_WANTED),
     ("Progressing", {}, ("True", "Progressing")),
     ("Progressing", phase("RollingBack"), ("True", "RollingBack")),
     ("Progressing", phase("Failed"), ("False", "RolloutFailed")),

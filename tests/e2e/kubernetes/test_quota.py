@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from slackwater.api.annotations import WOKEN_AT
 from slackwater.api.timestamps import moment
 from tests.e2e.kubernetes.halfway import gave_up, restarts, wait_rolled_out
 from tests.e2e.stage.groups import REPLICAS, with_env
@@ -33,7 +34,12 @@ def lift(stage: Stage) -> None:
     stage.cluster.kubectl("delete", "resourcequota", QUOTA, "--ignore-not-found")
 
 
+def is_woken(stage: Stage, name: str) -> bool:
+    return WOKEN_AT in stage.cluster.get("statefulset", name)["metadata"].get("annotations", {})
+
+
 def test_a_pod_more_for_which_there_is_no_room_comes_when_there_is(stage: Stage) -> None:
+    """Soon, though its controller waits ever longer by itself: it is woken."""
     stage.create(stage.group("more", replicas=REPLICAS))
     began = time.time()
     allow(stage, REPLICAS)
@@ -42,6 +48,7 @@ def test_a_pod_more_for_which_there_is_no_room_comes_when_there_is(stage: Stage)
         refused = "exceeded quota"
         stage.recorder.first("the refusal", "events", lambda event: refused in event.get("message", ""), began)
         stage.cluster.wait_condition("more", "Ready", "False")
+        wait_for("its controller to be woken", lambda: is_woken(stage, "more"), 90.0, stage.operator.log_tail)
     finally:
         lift(stage)
     wait_rolled_out(stage, "more", "1", REPLICAS + 1)

@@ -210,11 +210,17 @@ def find_idle_pods(world: World) -> tuple[Pod, ...]:
     return tuple(pod for pod in world.wanted_pods if _is_idle(world, pod, alive, unchanged_since))
 
 
+def idle_in_words(world: World) -> str:
+    """Which pods own nothing while there is something to own; empty: none."""
+    idle = world.once(find_idle_pods)
+    own = "owns" if len(idle) == 1 else "own"
+    return f"{listing(pod.name for pod in idle)} {own} nothing, while partitions have no live owner" if idle else ""
+
+
 def left_unread(world: World) -> str:
     """Which pods own nothing while there is something to own, or which topics no pod asks for; empty: none."""
-    if idle := find_idle_pods(world):
-        own = "owns" if len(idle) == 1 else "own"
-        return f"{listing(pod.name for pod in idle)} {own} nothing, while partitions have no live owner"
+    if idle := idle_in_words(world):
+        return idle
     kafka = world.seen
     if kafka is None or world.memory.phase is not RolloutPhase.COMPLETE or world.history.calm_for(kafka) < IDLE_FOR_S:
         return ""

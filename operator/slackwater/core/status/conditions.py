@@ -18,7 +18,7 @@ from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.members.presence import serves
 from slackwater.core.members.sharing import sharers_in_words
 from slackwater.core.members.shortfall import absence_in_words
-from slackwater.core.members.work import left_unread, nobody_consumes
+from slackwater.core.members.work import idle_in_words, left_unread, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.status.unseen import what_waits
 from slackwater.core.status.upgrade import upgrade_in_words
@@ -92,14 +92,15 @@ def _ready(world: World) -> Verdict:
         return Verdict(kind, FALSE, Reason.FOREIGN_STATEFUL_SET, _NOT_OURS.format(theirs.name))
     if down := _down(world):
         return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {down}")
-    if isinstance(world.kafka, Unobserved):
-        return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
-    if (blind := world.kafka.blind_to) is not None:
-        return Verdict(kind, UNKNOWN, blind.reason, blind.message)
+    unseen = world.kafka if isinstance(world.kafka, Unobserved) else world.kafka.blind_to
+    if unseen is not None:
+        return Verdict(kind, UNKNOWN, unseen.reason, unseen.message)
     if out := [pod for pod in world.wanted_pods if not serves(world, pod)]:
         return Verdict(kind, FALSE, Reason.MEMBER_MISSING, absence_in_words(out))
-    if nobody_consumes(world):
-        return Verdict(kind, FALSE, *_standstill(world.kafka))
+    if world.seen is not None and nobody_consumes(world):
+        return Verdict(kind, FALSE, *_standstill(world.seen))
+    if idle := idle_in_words(world):
+        return Verdict(kind, FALSE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, idle)
     return Verdict(kind, TRUE, Reason.AS_WANTED, "every pod is Ready and in the group")
 
 

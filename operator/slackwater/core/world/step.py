@@ -25,6 +25,8 @@ class Step:
     """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
     taken_out: Mapping[str, str] = field(default_factory=dict)
     """Instance id → member id: taken out while they lived, so that the group rebalances for another topic."""
+    taken_at_epoch: int | None = None
+    """Of a KIP-848 group, the epoch at which that was to be: who joins again there keeps the member id."""
     halted: tuple[str, ...] = ()
     """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
     down: tuple[int, ...] = ()
