@@ -35,7 +35,8 @@ def lift(stage: Stage) -> None:
 
 
 def is_woken(stage: Stage, name: str) -> bool:
-    return WOKEN_AT in stage.cluster.get("statefulset", name)["metadata"].get("annotations", {})
+    found = stage.cluster.get("statefulset", name)
+    return found is not None and WOKEN_AT in found["metadata"].get("annotations", {})
 
 
 def test_a_pod_more_for_which_there_is_no_room_comes_when_there_is(stage: Stage) -> None:

@@ -21,5 +21,6 @@ scaled_away   those of pods that were scaled away, until they are taken out
 seen          was a pod of ours ever in this group, in this Kafka?
 taken         who of us had their ids last, whoever has them now
 refused       restarts the pods of processes that asked for an id too early
+rebalancing   takes one out that works, so that it joins again: where the group would not rebalance by itself
 clocks        how far apart times may lie, and how long things take: every number and its reason
 """

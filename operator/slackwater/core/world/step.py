@@ -25,8 +25,6 @@ class Step:
     """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
     taken_out: Mapping[str, str] = field(default_factory=dict)
     """Instance id → member id: taken out while they lived, so that the group rebalances for another topic."""
-    taken_at_epoch: int | None = None
-    """Of a KIP-848 group, the epoch at which that was to be: who joins again there keeps the member id."""
     halted: tuple[str, ...] = ()
     """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
     down: tuple[int, ...] = ()
@@ -38,6 +36,8 @@ class Step:
 
     uid_before: str = ""
     """Of the pod of `ordinal` that it restarts; empty: not known, or there was none."""
+    taken_at_epoch: int | None = None
+    """Of a KIP-848 group, the epoch at which `taken_out` was to be: who joins again there keeps the member id."""
 
     def is_followed_by(self, pod: Pod) -> bool:
         """A pod of its ordinals was made since it began; where that is not known, by the API server's clock."""
