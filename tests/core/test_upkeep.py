@@ -43,6 +43,7 @@ from tests.core.factories import (
     member,
     members,
     observation,
+    owned_by,
     pod,
     tp,
     watched,
@@ -374,6 +375,7 @@ NOT_ASSIGNED = [
     ("a pod is missing", changed(short(), pods=(pod(0, NEW), pod(1, NEW))), False),
     ("paused", changed(short(), group=group(annotations={PAUSE: ""})), False),
     ("everything is owned", short(partitions=frozenset({tp(0), tp(1), tp(4), tp(5)})), False),
+    ("nobody asks for it", short(partitions=owned_by(0) | owned_by(2) | {tp(0, "other")}), False),
     ("no step is known", short().remembering(RolloutMemory(phase=RolloutPhase.COMPLETE)), False),
 ]
 
@@ -397,6 +399,16 @@ def test_a_kip_848_group_is_made_to_assign_what_nobody_owns_and_once(given: Worl
         later = replace(again.seen, epoch=6)  # it has joined again, and keeps its member id
         afterwards = changed(again, kafka=later, history=watched(later))
         assert rebalance_for_what_nobody_owns(afterwards, later, AT_REST) is None
+
+
+def test_the_only_kip_848_pod_beside_classic_ones_is_not_taken_out() -> None:
+    """The group would be a classic one again."""
+    given = changed(short(), pods=(pod(0), pod(1, NEW, protocol=Profile.CONSUMER), pod(2)))
+    assert given.seen is not None
+    found = rebalance_for_what_nobody_owns(given, given.seen, AT_REST)
+    assert found is not None
+    assert isinstance(found.act, RemoveMembers)
+    assert found.act.members == (MemberRef("payments-0", "payments-0-a"),)
 
 
 MISSED = [

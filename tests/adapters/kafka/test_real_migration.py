@@ -49,7 +49,7 @@ async def replace_one(scene: StaticGroup, ordinal: int, protocol: Protocol, *, k
 async def test_there_and_back_without_a_movement(classic: Protocol, kill: bool, scene: StaticGroup) -> None:
     """F6. Killed members need no release here: only a KIP-848 member refuses a KIP-848 successor (F13)."""
     assignor = str(classic["partition.assignment.strategy"])
-    await scene.started(MEMBERS, classic)
+    await scene.started_at_once(MEMBERS, classic)
     for ordinal in reversed(range(MEMBERS)):
         view = await replace_one(scene, ordinal, CONSUMER, kill=kill)
         assert (view.type, view.assignor) == (GroupType.CONSUMER, "uniform")

@@ -17,8 +17,9 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.shortfall import is_short_for_good
 from slackwater.core.members.work import find_unowned, find_unread, owned_by, partitions_in_words, what_is_read
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, TopicPartition, refs
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile
 from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import is_handed_over
 from slackwater.core.world.workload import Workload
@@ -94,12 +95,11 @@ def rebalance_for_what_nobody_owns(world: World, kafka: GroupObservation, worklo
     is_stable = kafka.type is GroupType.CONSUMER and kafka.state is GroupState.STABLE
     if not is_stable or memory.phase is RolloutPhase.FAILED or world.history.calm_for(kafka) < calm_for_s:
         return None
-    unowned = find_unowned(world, kafka)
+    unowned = _unowned_of_what_is_asked_for(world, kafka)
     if not unowned or not _no_id_is_handed_over(world):
         return None
-    step, static = _step_in_mind(world), [pod for pod in world.wanted_pods if world.made_with(pod).is_static]
-    idle_first = sorted(static, key=lambda pod: len(owned_by(world, pod)))
-    there = next((found for pod in idle_first if (found := refs(world.members_of(pod)))), ())
+    step = _step_in_mind(world)
+    there = next((found for pod in _to_take_out(world) if (found := refs(world.members_of(pod)))), ())
     was_done = step is not None and step.taken_at_epoch not in (None, kafka.epoch)
     if step is None or was_done or not there or not _all_serve(world):
         return None
@@ -107,6 +107,26 @@ def rebalance_for_what_nobody_owns(world: World, kafka: GroupObservation, worklo
     why = f"so that the group assigns {partitions_in_words(unowned)}, which nobody owns"
     noted = replace(memory, step=replace(step, taken_out=taken_out, taken_at_epoch=kafka.epoch))
     return Decision(noted, RemoveMembers(there, why))
+
+
+def _unowned_of_what_is_asked_for(world: World, kafka: GroupObservation) -> list[TopicPartition]:
+    """A topic that nobody asks for is assigned to nobody, however often members join."""
+    unowned = find_unowned(world, kafka)
+    if not unowned:
+        return []  # as nearly always, and this is asked in every pass
+    asked_for = {topic for member in kafka.members for topic in member.subscribed or ()}
+    asked_for.update(partition.topic for member in kafka.members for partition in member.assignment)
+    return [partition for partition in unowned if partition.topic in asked_for]
+
+
+def _to_take_out(world: World) -> list[Pod]:
+    """Static ones, those with the fewest partitions first. Not the only one of KIP-848 beside classic ones: without it,
+    the group would be a classic one again."""
+    pods = world.wanted_pods
+    modern = [pod for pod in pods if pod.protocol is Profile.CONSUMER]
+    kept = modern if len(modern) == 1 < len(pods) else []
+    static = (pod for pod in pods if pod not in kept and world.made_with(pod).is_static)
+    return sorted(static, key=lambda pod: len(owned_by(world, pod)))
 
 
 def _step_in_mind(world: World) -> Step | None:
