@@ -14,7 +14,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.rebalancing import (
     rebalance_for_more_partitions,
     rebalance_for_other_topics,
-    rebalance_for_what_nobody_owns,
+    rebalance_for_what_was_not_assigned,
     rebalance_for_who_owns_nothing,
 )
 from slackwater.core.members.scaled_away import LATE_FOR_S
@@ -355,16 +355,23 @@ def test_who_owns_nothing_is_taken_out_once_so_that_it_gets_its_share(given: Wor
 
 
 def short(
-    phase: RolloutPhase = RolloutPhase.COMPLETE, *, calm_s: float = 60.0, epoch: int = 4, **changes: Any
+    phase: RolloutPhase = RolloutPhase.COMPLETE, *, calm_s: float = 60.0, asks: str = "", **changes: Any
 ) -> World:
-    """A KIP-848 group of three static members in which pod 1 owns nothing, and nobody what it should."""
-    three = (member(0, epoch=epoch), member(1, epoch=epoch, assignment=frozenset()), member(2, epoch=epoch))
+    """A KIP-848 group of three static members in which pod 1 owns nothing, and nobody what it should. `asks`: it does,
+    for that topic."""
+    epoch, asked = 4, frozenset({asks}) if asks else None
+    three = (
+        member(0, epoch=epoch),
+        member(1, epoch=epoch, assignment=frozenset(), subscribed=asked),
+        member(2, epoch=epoch),
+    )
     kafka = observation(type=GroupType.CONSUMER, epoch=epoch, members=three, **changes)
     memory = RolloutMemory(phase=phase, step=Step(0, NOW - 600.0))
     pods = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
     return world(kafka=kafka, history=watched(kafka, calm_s), memory=memory, pods=pods, workload=workload(partition=0))
 
 
+ALL_OWNED = owned_by(0) | owned_by(2)
 NOT_ASSIGNED = [
     ("at rest", short(), True),
     ("in a rollout", short(RolloutPhase.PROGRESSING), True),
@@ -374,8 +381,11 @@ NOT_ASSIGNED = [
     ("in a classic group", changed(short(), kafka=observation(members=short().members)), False),
     ("a pod is missing", changed(short(), pods=(pod(0, NEW), pod(1, NEW))), False),
     ("paused", changed(short(), group=group(annotations={PAUSE: ""})), False),
-    ("everything is owned", short(partitions=frozenset({tp(0), tp(1), tp(4), tp(5)})), False),
-    ("nobody asks for it", short(partitions=owned_by(0) | owned_by(2) | {tp(0, "other")}), False),
+    ("everything is owned", short(partitions=ALL_OWNED), False),
+    ("everything is owned, and it asks for it, too", short(partitions=ALL_OWNED, asks="orders"), True),
+    ("… for another topic", short(partitions=ALL_OWNED, asks="other"), False),
+    ("… and there are more members than partitions", short(partitions=frozenset({tp(0), tp(4)}), asks="orders"), False),
+    ("nobody asks for it", short(partitions=ALL_OWNED | {tp(0, "other")}), False),
     ("no step is known", short().remembering(RolloutMemory(phase=RolloutPhase.COMPLETE)), False),
 ]
 
@@ -385,27 +395,27 @@ NOT_ASSIGNED = [
 )
 def test_a_kip_848_group_is_made_to_assign_what_nobody_owns_and_once(given: World, is_taken_out: bool) -> None:
     assert given.seen is not None
-    found = rebalance_for_what_nobody_owns(given, given.seen, AT_REST)
+    found = rebalance_for_what_was_not_assigned(given, given.seen, AT_REST)
     assert (found is not None) is is_taken_out
     if found is not None:
         assert isinstance(found.act, RemoveMembers)
         assert found.act.members == (MemberRef("payments-1", "payments-1-a"),), "who owns nothing comes first"
-        assert "orders-" in found.act.why
+        assert "orders-2, orders-3" in found.act.why or "pod payments-1" in found.act.why
         again = given.remembering(found.memory)  # the operator died before the act
         assert again.seen is not None
-        repeated = rebalance_for_what_nobody_owns(again, again.seen, AT_REST)
+        repeated = rebalance_for_what_was_not_assigned(again, again.seen, AT_REST)
         assert repeated is not None
         assert repeated.act == found.act
         later = replace(again.seen, epoch=6)  # it has joined again, and keeps its member id
         afterwards = changed(again, kafka=later, history=watched(later))
-        assert rebalance_for_what_nobody_owns(afterwards, later, AT_REST) is None
+        assert rebalance_for_what_was_not_assigned(afterwards, later, AT_REST) is None
 
 
 def test_the_only_kip_848_pod_beside_classic_ones_is_not_taken_out() -> None:
     """The group would be a classic one again."""
     given = changed(short(), pods=(pod(0), pod(1, NEW, protocol=Profile.CONSUMER), pod(2)))
     assert given.seen is not None
-    found = rebalance_for_what_nobody_owns(given, given.seen, AT_REST)
+    found = rebalance_for_what_was_not_assigned(given, given.seen, AT_REST)
     assert found is not None
     assert isinstance(found.act, RemoveMembers)
     assert found.act.members == (MemberRef("payments-0", "payments-0-a"),)

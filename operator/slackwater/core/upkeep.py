@@ -18,7 +18,7 @@ from slackwater.core.members.ownership import ids_given, never_ran
 from slackwater.core.members.rebalancing import (
     rebalance_for_more_partitions,
     rebalance_for_other_topics,
-    rebalance_for_what_nobody_owns,
+    rebalance_for_what_was_not_assigned,
     rebalance_for_who_owns_nothing,
     sizes_of,
 )
@@ -131,7 +131,7 @@ CARE: Final[tuple[Care, ...]] = (
     rebalance_for_other_topics,
     rebalance_for_who_owns_nothing,
     rebalance_for_more_partitions,
-    rebalance_for_what_nobody_owns,
+    rebalance_for_what_was_not_assigned,
     release_the_dead,
     restart_the_refused,
     keep_settings,

@@ -88,37 +88,43 @@ async def test_removing_the_last_new_member_takes_the_group_back_to_classic(
     assert (view.type, view.assignor) == (GroupType.CLASSIC, "range")
 
 
-async def test_a_group_that_is_converted_in_a_rebalance_leaves_partitions_without_an_owner_until_one_is_taken_out(
-    scene: StaticGroup, admin: KafkaGroupAdmin
+@pytest.mark.parametrize("leaves", [True, False], ids=["nobody owns", "one has nothing"])
+async def test_what_a_group_that_is_converted_in_a_rebalance_did_not_assign_it_does_when_one_is_taken_out(
+    leaves: bool, scene: StaticGroup, admin: KafkaGroupAdmin
 ) -> None:
-    """Static members that return raise no epoch, so what the classic generation had given is all that there is."""
+    """Static members that return raise no epoch, so what the classic generation had given is all that there is: to one
+    that came in its rebalance nothing, whether another one had left or not."""
     first = await scene.started(2, RANGE)
-    frozen, dead = scene.members
-    kept = frozen.owned
+    frozen, other = scene.members
+    kept = frozen.owned if leaves else frozen.owned | other.owned
     frozen.freeze()
-    dead.kill()
-    await admin.remove_members(scene.group_id, [first[scene.instance_id(1)]])
-    scene.start(1, RANGE)  # waits for the one that does not hear of the rebalance
-    await scene.until(lambda view: isinstance(view, GroupObservation) and len(view.members) == 2)
+    if leaves:
+        other.kill()
+        await admin.remove_members(scene.group_id, [first[scene.instance_id(1)]])
+    comes, count = (1, 2) if leaves else (2, 3)
+    waits = scene.start(comes, RANGE)  # for the one that does not hear of the rebalance
+    await scene.until(lambda view: isinstance(view, GroupObservation) and len(view.members) == count)
     frozen.kill()
     scene.start(0, CONSUMER)
-    scene.members[2].stop()
-    scene.start(1, CONSUMER)
+    for each in (waits,) if leaves else (waits, other):
+        each.stop()
+        scene.start(int((each.instance_id or "").rpartition("-")[2]), CONSUMER)
 
-    def is_short(view: KafkaView) -> bool:
+    def stands(view: KafkaView) -> bool:
         return (
             isinstance(view, GroupObservation)
             and view.calm
-            and len(view.members) == 2
+            and len(view.members) == count
             and not any(m.member_id.startswith(scene.group_id) for m in view.members)
             and {p.partition for m in view.members for p in m.assignment} == kept
         )
 
-    idle = next(member for member in (await scene.until(is_short)).members if not member.assignment)
+    view = await scene.until(stands)
+    (idle,) = (member for member in view.members if not member.assignment)
     assert idle.instance_id is not None
-    epoch = (await scene.until(is_short)).epoch
     await admin.remove_members(scene.group_id, [MemberRef(idle.instance_id, idle.member_id)])
-    whole = await scene.until(settled(2, PARTITIONS))
-    assert (whole.epoch or 0) > (epoch or 0)
+    whole = await scene.until(settled(count, PARTITIONS))
+    assert all(member.assignment for member in whole.members)
+    assert (whole.epoch or 0) > (view.epoch or 0)
     assert idle.member_id in {each.member_id for each in whole.members}, "who joins again keeps the member id"
-    assert all(member.runs and not member.errors() for member in scene.members[-2:])
+    assert all(not member.errors() for member in scene.members if member.runs)

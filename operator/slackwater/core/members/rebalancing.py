@@ -17,7 +17,7 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.shortfall import is_short_for_good
 from slackwater.core.members.work import find_unowned, find_unread, owned_by, partitions_in_words, what_is_read
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, TopicPartition, refs
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.step import Step
@@ -87,16 +87,16 @@ def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, worklo
     return Decision(replace(memory, step=replace(step, taken_out=taken_out)), RemoveMembers(there, why))
 
 
-def rebalance_for_what_nobody_owns(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+def rebalance_for_what_was_not_assigned(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
     """A KIP-848 group that was made of a classic one in the middle of its rebalance has the assignment that there was
-    then, and a static member that returns raises no epoch: nothing is assigned until somebody joins or leaves. So one
-    member is taken out, once for each step, one that owns nothing where there is one, and joins again."""
+    then, and a static member that returns raises no epoch: nothing else is assigned until somebody joins or leaves. So
+    one member is taken out, once for each step, one that owns nothing where there is one, and joins again."""
     memory, calm_for_s = world.memory, max(world.group.spec.rollout.stable_for_s, GROWN_FOR_S)
     is_stable = kafka.type is GroupType.CONSUMER and kafka.state is GroupState.STABLE
     if not is_stable or memory.phase is RolloutPhase.FAILED or world.history.calm_for(kafka) < calm_for_s:
         return None
-    unowned = _unowned_of_what_is_asked_for(world, kafka)
-    if not unowned or not _no_id_is_handed_over(world):
+    why = _what_was_not_assigned(world, kafka)
+    if not why or not _no_id_is_handed_over(world):
         return None
     step = _step_in_mind(world)
     there = next((found for pod in _to_take_out(world) if (found := refs(world.members_of(pod)))), ())
@@ -104,19 +104,26 @@ def rebalance_for_what_nobody_owns(world: World, kafka: GroupObservation, worklo
     if step is None or was_done or not there or not _all_serve(world):
         return None
     taken_out = {ref.instance_id: ref.member_id for ref in there}
-    why = f"so that the group assigns {partitions_in_words(unowned)}, which nobody owns"
     noted = replace(memory, step=replace(step, taken_out=taken_out, taken_at_epoch=kafka.epoch))
     return Decision(noted, RemoveMembers(there, why))
 
 
-def _unowned_of_what_is_asked_for(world: World, kafka: GroupObservation) -> list[TopicPartition]:
-    """A topic that nobody asks for is assigned to nobody, however often members join."""
-    unowned = find_unowned(world, kafka)
-    if not unowned:
-        return []  # as nearly always, and this is asked in every pass
+def _what_was_not_assigned(world: World, kafka: GroupObservation) -> str:
+    """Why a new assignment is worth it; empty where it is not. A topic that nobody asks for is assigned to nobody,
+    however often members join, and who asks for none that there is gets nothing."""
     asked_for = {topic for member in kafka.members for topic in member.subscribed or ()}
-    asked_for.update(partition.topic for member in kafka.members for partition in member.assignment)
-    return [partition for partition in unowned if partition.topic in asked_for]
+    unowned = find_unowned(world, kafka)
+    if unowned:
+        asked_for.update(partition.topic for member in kafka.members for partition in member.assignment)
+    if left := [partition for partition in unowned if partition.topic in asked_for]:
+        return f"so that the group assigns {partitions_in_words(left)}, which nobody owns"
+    if kafka.some_go_without or all(member.assignment for member in kafka.members):
+        return ""
+    there = {partition.topic for partition in kafka.partitions}
+    idle = next((pod for pod in _to_take_out(world) if not owned_by(world, pod)), None)
+    asks = idle is not None and any(there.intersection(each.subscribed or ()) for each in world.members_of(idle))
+    name = idle.name if idle is not None else ""
+    return f"so that the group rebalances, and pod {name}, which owns no partition, gets its share" if asks else ""
 
 
 def _to_take_out(world: World) -> list[Pod]:
