@@ -286,3 +286,18 @@ async def test_a_stateful_set_whose_controller_makes_no_pod_is_woken_and_nobody_
     stage.ask_nothing_more()
     await stage.run()
     assert stage.api.writes() == []
+
+
+async def test_nobody_is_woken_in_a_pass_that_writes_the_stateful_set() -> None:
+    """The act would be refused: what was looked at would be another version by then."""
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.later_s += MISSING_FOR_S
+    edited = stage.api.objects["StatefulSet", *KEY]
+    changed = {**edited, "spec": {**edited["spec"], "replicas": 1}}
+    stage.api.objects["StatefulSet", *KEY] = changed
+    stage.store.put(STATEFUL_SET, stage.api.changed_by_somebody(STATEFUL_SET, KEY, generation=2))
+    stage.ask_nothing_more()
+    await stage.run()
+    assert "apply StatefulSet" in stage.api.writes()
+    assert "annotate StatefulSet" not in stage.api.writes()
