@@ -38,6 +38,8 @@ from tests.e2e.stage.waiting import wait_for
 ROOT: Final = Path(__file__).resolve().parents[3]
 _COORDINATOR_LOST: Final = (KafkaError.NOT_COORDINATOR, KafkaError._TIMED_OUT)
 """The other one where the coordinator's broker was restarted: to that client it may be silent from then on."""
+_NO_COORDINATOR_YET: Final = (KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE)
+"""After a broker was frozen, or fenced: it reads its groups again."""
 _REQUEST_S: Final = 60.0
 _ANSWER_S: Final = 2 * _REQUEST_S
 """A client that does not even say that its time is over has a bug, which must not take a day to show."""
@@ -157,7 +159,10 @@ class Kafka:
         try:
             return self._asked(group)
         except KafkaException as error:
-            if error.args[0].code() not in _COORDINATOR_LOST:
+            code = error.args[0].code()
+            if code in _NO_COORDINATOR_YET:
+                return None
+            if code not in _COORDINATOR_LOST:
                 raise
         self._replaced.append(self._admin)  # another thread may wait for its answer: who is thrown away gives none
         self._admin = self._new_admin()  # the one before keeps to the coordinator that it found first for 15 minutes
