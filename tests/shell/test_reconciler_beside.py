@@ -13,6 +13,7 @@ from slackwater.adapters.cluster.errors import (
 )
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
+    KAFKA_CONNECTION,
     POD_DISRUPTION_BUDGET,
     SERVICE,
     STATEFUL_SET,
@@ -301,3 +302,31 @@ async def test_nobody_is_woken_in_a_pass_that_writes_the_stateful_set() -> None:
     await stage.run()
     assert "apply StatefulSet" in stage.api.writes()
     assert "annotate StatefulSet" not in stage.api.writes()
+
+
+async def test_a_wake_up_that_is_refused_is_no_condition_of_the_group() -> None:
+    """It would come and go with each try, once a minute."""
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.later_s += MISSING_FOR_S
+    stage.ask_nothing_more()
+    stage.api.failures["annotate StatefulSet"] = ClusterRefused("statefulsets may not be patched (403)")
+    again = await stage.run()
+    assert stage.api.writes() == ["annotate StatefulSet"]
+    assert again is not None
+    assert again > AT_ONCE
+
+
+async def test_where_the_stateful_set_is_gone_nobody_waits_to_wake_it() -> None:
+    """What the last pass had found due was due in each one after it."""
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.later_s += MISSING_FOR_S - 0.2
+    await stage.run()
+    gone = stage.api.objects.pop(("StatefulSet", *KEY))
+    stage.store.drop(STATEFUL_SET, gone)
+    stage.store.drop(KAFKA_CONNECTION, stage.api.objects.pop(("KafkaConnection", "default", "main")))
+    await stage.run_to_rest()
+    again = await stage.run()
+    assert again is not None
+    assert again > 1

@@ -138,8 +138,7 @@ class Reconciler:
         await self.turns.mine()
         for witness in self._witnesses:
             witness.decided(key, world, decided)
-        comes = decided.act is not None  # of a group that is held, and has nothing, nothing is made
-        unfit = await self._beside_the_pods(key, world, at_rest=not comes) if world.sets or comes else None
+        unfit = await self._beside_the_pods(key, world, comes=decided.act is not None)
         if unfit is not None and not world.sets:
             raise unfit
         done = await self._act(key, world, decided)
@@ -212,11 +211,14 @@ class Reconciler:
         if written is not None:
             self._store.put(kind_of_connection(connection), written)
 
-    async def _beside_the_pods(self, key: Key, world: World, *, at_rest: bool) -> ClusterFailed | None:
+    async def _beside_the_pods(self, key: Key, world: World, *, comes: bool) -> ClusterFailed | None:
         """Service, budget, readiness gates; and, where no act comes, who makes no pods is woken.
         Returns the first failure: pods that run go on."""
+        if not world.sets and not comes:  # of a group that is held, and has nothing, nothing is made
+            self._waking.forget(key)
+            return None
         unfit: ClusterFailed | None = None
-        woken = (self._waking.put_right,) if at_rest else ()
+        woken = (self._waking.put_right,) if not comes else ()
         for put_right in (self._companions.put_right, self._marks.put_right, *woken):
             try:
                 await put_right(key, world)

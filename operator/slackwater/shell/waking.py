@@ -13,6 +13,7 @@ from typing import Final
 
 import structlog
 
+from slackwater.adapters.cluster.errors import ClusterFailed
 from slackwater.adapters.cluster.paths import STATEFUL_SET
 from slackwater.api.annotations import WOKEN_AT
 from slackwater.api.timestamps import timestamp
@@ -50,7 +51,7 @@ class Waking:
         self._missed: dict[Key, _Missed] = {}
 
     async def put_right(self, key: Key, world: World) -> None:
-        """Each StatefulSet once a minute at most. Raises ClusterFailed, and Conflict where another one has its name."""
+        """Each StatefulSet once a minute at most. A write that fails holds nothing up: it is tried a minute later."""
         unmade, now = find_unmade(world), self._now()
         if not unmade:
             self.forget(key)
@@ -76,7 +77,11 @@ class Waking:
 
     async def _wake(self, key: Key, workload: Workload, now: float) -> None:
         place = {"namespace": key.namespace, "name": workload.name, "uid": workload.uid}
-        written = await self._api.annotate(STATEFUL_SET, {"metadata": place}, {WOKEN_AT: timestamp(int(now))})
+        try:
+            written = await self._api.annotate(STATEFUL_SET, {"metadata": place}, {WOKEN_AT: timestamp(int(now))})
+        except ClusterFailed as error:
+            _log.warning("stateful_set_not_woken", group=str(key), stateful_set=workload.name, error=str(error))
+            return
         _log.info("stateful_set_woken", group=str(key), stateful_set=workload.name)
         if written is not None:
             self._store.put(STATEFUL_SET, written)
